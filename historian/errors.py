@@ -1,0 +1,66 @@
+"""Everything that can go wrong, as one tree.
+
+    ShiguanError
+    ├── InvalidInputError    the caller sent something it could have known to be wrong; the sentence says what to do
+    ├── NotFoundError        there is no such thing in the asker's scope (also: it is somebody else's)
+    ├── NotConfiguredError   the feature needs a setting that is missing
+    ├── ConflictError        somebody else changed it meanwhile; read again and retry
+    ├── StoreError           a store cannot do its work now (disk full, read-only, locked, corrupt)
+    │   ├── FolderInUseError another process holds the data folder
+    │   └── EmbeddingMismatchError  the vectors on disk come from another embedding model
+    └── ModelError           an embedding or chat endpoint failed
+        ├── RetryableModelError     time-out, 429, 5xx, refused connection: try again later
+        └── PermanentModelError     401, 404, bad request: trying again does not help
+
+Each message is one plain sentence for a person or a model: never a path, a key or a stack trace.
+"""
+
+from __future__ import annotations
+
+
+class ShiguanError(Exception):
+    """Root of the tree."""
+
+
+class InvalidInputError(ShiguanError):
+    """The caller sent something it could have known to be wrong."""
+
+
+class NotFoundError(ShiguanError):
+    """Nothing by that name in the asker's scope. Never tells "not yours" from "not there"."""
+
+
+class NotConfiguredError(ShiguanError):
+    """The feature needs a setting that is missing."""
+
+
+class ConflictError(ShiguanError):
+    """The thing changed between read and write."""
+
+
+class StoreError(ShiguanError):
+    """A store cannot do its work now."""
+
+
+class FolderInUseError(StoreError):
+    """Another process holds the data folder."""
+
+
+class EmbeddingMismatchError(StoreError):
+    """The vectors on disk were made by another embedding model."""
+
+
+class ModelError(ShiguanError):
+    """An embedding or chat endpoint failed."""
+
+
+class RetryableModelError(ModelError):
+    """Trying again later may help. `retry_after` is in seconds, when the endpoint named one."""
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class PermanentModelError(ModelError):
+    """Trying again does not help: the key, the model name or the request is wrong."""

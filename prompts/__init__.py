@@ -1,0 +1,1 @@
+"""Texts for models, and the loader that reads them."""
