@@ -1,0 +1,1 @@
+"""Measurements a person can run: scores, times and sizes."""

@@ -1,0 +1,332 @@
+"""The durable queue: one file per job, moved between folders by atomic renames. Standard library only.
+
+Every change but `enqueue` happens under one lock that the kernel releases when its holder dies, and each single step of
+a change leaves exactly one runnable copy of the job. So whoever gets the lock may repair what a dead process left.
+"""
+
+from __future__ import annotations
+
+import os
+
+from historian.durable import REAL_DISK, Disk, publish, stage, unstage
+from historian.errors import InvalidInputError, StoreError
+from historian.job import STATES, UNREADABLE, Job, JobIds, PoisonError, encode, is_job_id
+from historian.journal import Journal
+from historian.liveness import Claimer
+from historian.mutex import Mutex
+from historian.queue_claims import Claims
+from historian.queue_failed import FailedJobs, iso
+from historian.queue_files import QueueFiles
+from historian.queue_view import QueueView
+from historian.retries import RetryPolicy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from os import PathLike
+    from random import Random
+    from typing import ClassVar
+
+    from historian.clock import Clock
+    from historian.job import State
+
+__all__ = ["Job", "Queue", "QueueStats"]
+
+
+class QueueStats:
+    """How much lies where, and how long the oldest pending job has waited, in seconds (0 when none does)."""
+
+    __slots__ = ("failed", "oldest_pending_age", "pending", "processing")
+
+    def __init__(self, pending: int, processing: int, failed: int, oldest_pending_age: float) -> None:
+        self.pending = pending
+        self.processing = processing
+        self.failed = failed
+        self.oldest_pending_age = oldest_pending_age
+
+
+class Queue:
+    """One process's hold on the queue in the folder `root`. Thread-safe; any number of processes may share the folder.
+
+    Jobs of one lane run in the order of their ids, one at a time. A job is run at least once; after `finish` has
+    returned it is never run again. All methods raise StoreError when the disk is full, read-only or gone.
+    """
+
+    _open: ClassVar[set[str]] = set()
+
+    def __init__(
+        self,
+        root: PathLike[str] | str,
+        *,
+        clock: Clock,
+        max_retries: int = 3,
+        failed_max_age_days: float = 30,
+        failed_max_files: int = 500,
+        base_delay: float = 2.0,
+        rng: Random | None = None,
+        disk: Disk = REAL_DISK,
+    ) -> None:
+        """Open the queue in `root`, whose folders are made where missing. `base_delay` is in seconds."""
+        self._clock = clock
+        self._retries = RetryPolicy(max_retries, base_delay, rng)
+        self._files = QueueFiles(os.fspath(root), disk)
+        self._disk = disk
+        self._mutex = Mutex(f"{self._files.root}{os.sep}.lock")
+        self._journal = Journal(f"{self._files.root}{os.sep}.journal")
+        self._view = QueueView(self._files, self._journal, clock)
+        self._failed = FailedJobs(
+            self._files, self._mutex, clock, max_age_days=failed_max_age_days, max_files=failed_max_files
+        )
+        self._me = Claimer.here(os.urandom(8).hex())
+        self._claims = Claims(self._files, self._mutex, self._journal, self._view, clock, self._me)
+        self._open.add(self._me.instance)
+
+    def close(self) -> None:
+        """Stop. What is still claimed here counts as abandoned from now on, and `recover` brings it back."""
+        self._open.discard(self._me.instance)
+        self._mutex.close()
+        self._journal.close()
+
+    # ---- producing
+
+    def enqueue(self, kind: str, lane: str, payload: dict[str, object], *, job_id: str | None = None) -> Job:
+        """Add a job and return it once it would survive a crash.
+
+        With `job_id` the call may be repeated: while a job of that id is in the queue, that job is returned.
+
+        Raises:
+            InvalidInputError: no kind or lane, a payload that is not a JSON object, or an impossible job id.
+        """
+        if self._me.instance not in self._open:
+            raise StoreError("The queue is closed; open it again to use it.")
+        if not kind or not lane or kind == UNREADABLE:
+            raise InvalidInputError("A job needs a kind and a lane; send two non-empty texts.")
+        if not isinstance(payload, dict):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInputError("The payload of a job is a JSON object; send one.")
+        if job_id is not None and not is_job_id(job_id):
+            raise InvalidInputError("A job id has 1 to 64 lower-case letters, digits, hyphens or underscores.")
+        job = Job(job_id or JobIds.new(), kind, lane, payload, created_at=iso(self._clock.now()))
+        staged = stage(self._files.folders["pending"], encode(job), disk=self._disk)
+        if job_id is not None:
+            return self._enqueue_once(job, staged)
+        self._publish(job, staged)
+        self._files.sync("pending")
+        return job
+
+    def _enqueue_once(self, job: Job, staged: str) -> Job:
+        try:
+            with self._mutex:
+                known = self._find(job.job_id)
+                if known is None:
+                    self._publish(job, staged)
+        finally:
+            unstage(staged, self._disk)
+        self._files.sync("pending")
+        return job if known is None else known[1]
+
+    def _publish(self, job: Job, staged: str) -> None:
+        publish(staged, self._files.path("pending", job.job_id), self._disk)
+        self._view.arrived(job)
+        self._journal.append(job.job_id)
+
+    # ---- consuming
+
+    def claim(self, busy_lanes: Collection[str] = ()) -> Job | None:
+        """Return the first job that may run now, which is then the caller's, or None.
+
+        A job may run when its time has come, its lane is not in `busy_lanes`, and no earlier job of its lane is
+        pending or being processed, by whomever.
+        """
+        with self._mutex as lock_file:
+            self._view.catch_up(lock_file)
+            job = self._claim_known(busy_lanes)
+            if job is None and self._view.scan_if_changed():
+                job = self._claim_known(busy_lanes)
+            return job
+
+    def _claim_known(self, busy_lanes: Collection[str]) -> Job | None:
+        while (job_id := self._view.lanes.next(self._now(), busy_lanes)) is not None:
+            job = self._take(job_id)
+            if job is not None:
+                return job
+        return None
+
+    def _take(self, job_id: str) -> Job | None:
+        """Claim this job if the file agrees with what the view says of it, else correct the view."""
+        view = self._view
+        if self._files.exists("processing", job_id):
+            self._files.remove("pending", job_id)
+            view.look_at(job_id)
+            return None
+        job = view.load("pending", job_id)
+        if job is None or view.lanes.pending[job_id] != (job.lane, job.not_before):
+            view.look_at(job_id)
+            return None
+        self._claims.take(job)
+        return job
+
+    def heartbeat(self, job: Job) -> None:
+        """Say that the job is still being worked on. Matters only to processes that cannot look this one up.
+
+        Raises:
+            NotFoundError, ConflictError: the job is not, or no longer, claimed here.
+        """
+        self._claims.heartbeat(job.job_id)
+
+    def set_step(self, job: Job, step: str) -> Job:
+        """Remember durably how far the job has come, and return it; a later claim finds `step` again.
+
+        Raises:
+            NotFoundError, ConflictError: the job is not, or no longer, claimed here.
+        """
+        return self._claims.rewrite(self._claims.current(job.job_id).but(step=step))
+
+    def finish(self, job: Job) -> None:
+        """Remove the job; after return it will never run again, whatever crashes.
+
+        Raises:
+            NotFoundError, ConflictError: the job is not, or no longer, claimed here.
+        """
+        self._claims.remove(job.job_id)
+
+    def retry(self, job: Job, error: str, *, retry_after: float | None = None) -> Job | None:
+        """Put a failed attempt back with exponential back-off, or into failed/ and return None when it was the last.
+
+        The wait is at least `retry_after` seconds where that is given; the first one is otherwise at most 5 seconds.
+
+        Raises:
+            NotFoundError, ConflictError: the job is not, or no longer, claimed here.
+        """
+        current = self._claims.current(job.job_id)
+        attempts = current.attempts + 1
+        if attempts > self._retries.max_retries:
+            self._claims.leave(current.with_error(error).but(attempts=attempts), "failed", reason=error)
+            return None
+        not_before = self._now() + self._retries.delay(attempts, retry_after)
+        return self._claims.leave(current.with_error(error).but(attempts=attempts, not_before=not_before), "pending")
+
+    def postpone(self, job: Job, seconds: float, reason: str) -> Job:
+        """Put the job back for so many seconds without counting an attempt: nothing is wrong with the job itself.
+
+        Raises:
+            NotFoundError, ConflictError: the job is not, or no longer, claimed here.
+        """
+        wait = self._retries.bounded(seconds)
+        return self._claims.leave(
+            self._claims.current(job.job_id).with_error(reason).but(not_before=self._now() + wait), "pending"
+        )
+
+    def park(self, job: Job, reason: str) -> Job:
+        """Move the job to failed/ at once: trying again would not help.
+
+        Raises:
+            NotFoundError, ConflictError: the job is not, or no longer, claimed here.
+        """
+        return self._claims.leave(self._claims.current(job.job_id).with_error(reason), "failed", reason=reason)
+
+    # ---- looking after
+
+    def recover(self) -> list[str]:
+        """Bring back jobs whose claimer is dead, and return their ids. May be called at any time, by anybody.
+
+        A job claimed by a living process, or by a queue of this process that is still open, is left alone.
+        """
+        with self._mutex as lock_file:
+            self._view.catch_up(lock_file)
+            self._view.scan()
+            back = [job_id for job_id in self._files.names("processing") if self._is_abandoned(job_id)]
+            for job_id in back:
+                self._files.move("processing", "pending", job_id)
+                self._files.remove("processing", job_id)
+                self._journal.append(job_id)
+                self._view.lanes.drop(job_id)
+                self._view.look_at(job_id)
+            for job_id in set(self._files.names("processing", ".claim")).difference(self._files.names("processing")):
+                self._files.remove("processing", job_id)
+        if back:
+            self._files.sync("pending", "processing")
+        return back
+
+    def _is_abandoned(self, job_id: str) -> bool:
+        claim = self._files.read_claim(job_id)
+        if claim is None:
+            return True
+        claimer, heartbeat = claim
+        if claimer.same_process(self._me):
+            return claimer.instance not in self._open
+        return not claimer.is_alive(self._me, self._now() - heartbeat)
+
+    def retry_failed(self, job_id: str | None = None) -> list[str]:
+        """Give one failed job, or all, a fresh count and make them pending; return the ids.
+
+        Raises:
+            NotFoundError: no such failed job.
+            InvalidInputError: that file never was a readable job.
+        """
+        revived = self._failed.retry(job_id)
+        for job in revived:
+            self._view.arrived(job)
+            self._journal.append(job.job_id)
+        return [job.job_id for job in revived]
+
+    def discard(self, job_id: str | None = None) -> list[str]:
+        """Remove one failed job, or all failed jobs; return the ids.
+
+        Raises:
+            NotFoundError: no such failed job.
+        """
+        return self._failed.discard(job_id)
+
+    def sweep(self) -> int:
+        """Keep failed/ within its age and number, remove leftovers of crashes; return how many files went."""
+        return self._failed.sweep()
+
+    # ---- looking
+
+    def jobs(self, state: State) -> list[Job]:
+        """Return the jobs of one state in the order of their ids."""
+        found: list[Job] = []
+        for job_id in self._files.names(state):
+            try:
+                job = self._files.load(state, job_id)
+            except PoisonError:
+                with self._mutex:
+                    job = self._view.load(state, job_id)
+            if job is not None:
+                found.append(job)
+        return found
+
+    def get(self, job_id: str) -> tuple[State, Job] | None:
+        """Return the state and the job of that id, or None."""
+        with self._mutex:
+            return self._find(job_id) if is_job_id(job_id) else None
+
+    def _find(self, job_id: str) -> tuple[State, Job] | None:
+        for state in ("processing", "pending", "failed"):
+            job = self._view.load(state, job_id)
+            if job is not None:
+                return state, job
+        return None
+
+    def stats(self) -> QueueStats:
+        """Return how many jobs lie where and how long the oldest pending one has waited."""
+        names = {state: self._files.names(state) for state in STATES}
+        age = 0.0
+        for job_id in names["pending"][:1]:
+            now = self._clock.now()
+            try:
+                job = self._files.load("pending", job_id)
+                age = max(0.0, (now - now.fromisoformat(job.created_at)).total_seconds()) if job else 0.0
+            except (PoisonError, ValueError, TypeError):
+                continue
+        return QueueStats(len(names["pending"]), len(names["processing"]), len(names["failed"]), age)
+
+    def next_due(self) -> float | None:
+        """Return the seconds until the next job that waits for its time may run, or None when none waits."""
+        with self._mutex as lock_file:
+            self._view.catch_up(lock_file)
+            due = self._view.lanes.next_due()
+        return None if due is None else max(0.0, due - self._now())
+
+    def _now(self) -> float:
+        return self._clock.now().timestamp()
