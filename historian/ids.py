@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import time
@@ -43,6 +42,8 @@ def safe_name(identifier: str) -> str:
     """
     if _PLAIN.match(identifier) and identifier not in _WINDOWS_DEVICES:
         return identifier
+    import hashlib
+
     digest = hashlib.sha256(identifier.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     stem = re.sub(r"[^a-z0-9]+", "-", identifier.lower()).strip("-")[:24]
     return f"{stem}~{digest}" if stem else f"~{digest}"

@@ -88,6 +88,10 @@ class Message:
     zone_known: bool = True
 
 
+ECHO = "echo"
+"""Flag of an observation that only hands back what this server returned before."""
+
+
 class Origin(StrEnum):
     """How an event's text came about."""
 
@@ -127,3 +131,8 @@ class Event:
     origin: Origin = Origin.OFFLINE
     same_as: str | None = None
     schema_version: str = "final_v1"
+
+    @property
+    def is_echo(self) -> bool:
+        """Whether it only hands back what this server returned before: no news and no confirmation."""
+        return ECHO in self.flags

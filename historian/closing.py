@@ -1,0 +1,175 @@
+"""Closing a turn: `end` checks, writes one file durably, and answers. Everything slow happens behind it."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+from historian.clock import Clock
+from historian.gate import inspect
+from historian.job import Job
+from historian.model import Owner, Scope
+from historian.queue import Queue
+from historian.receipts import ReceiptStore
+from historian.sameness import fingerprint as same_mark
+from historian.session import Session
+from historian.turn import Advice, Receipt, Turn, fingerprint
+from historian.work import END, scope_payload
+
+REPEAT_SECONDS = 600.0
+"""Without a request id from the host, identical content in one scope within this time is a repeat (DESIGN §6)."""
+
+
+KEPT_SECONDS = 86_400.0
+"""How long a job is remembered here; the ledger remembers finished ones for good."""
+RETURNED_KEPT = 5_000
+"""Texts remembered as just given back, over all users."""
+
+
+@dataclass(slots=True)
+class _Reservation:
+    """The first caller with some content writes; callers with the same content wait for its outcome."""
+
+    settled: threading.Event = field(default_factory=threading.Event)
+    job_id: str | None = None
+    at: datetime | None = None
+
+
+class TurnCloser:
+    """Turns an `end` call into a durable job and a receipt. Thread-safe."""
+
+    def __init__(self, queue: Queue, receipts: ReceiptStore, clock: Clock, wake: Callable[[], None]) -> None:
+        self._queue = queue
+        self._receipts = receipts
+        self._clock = clock
+        self._wake = wake
+        self._lock = threading.Lock()
+        self._recent: OrderedDict[str, _Reservation] = OrderedDict()
+        self._returned: OrderedDict[tuple[str, str], None] = OrderedDict()
+
+    def close(self, scope: Scope, session: Session, turn: Turn) -> Receipt:
+        """Queue `turn` unless it is empty or a repeat, and return its receipt.
+
+        Raises:
+            StoreError: the job could not be written; nothing was acknowledged.
+        """
+        gate = advise(turn)
+        if turn.is_empty:
+            return Receipt(job_id=None, queued=False, duplicate=False, gate=gate)
+        mark = fingerprint(scope, session, turn)
+        reservation, is_first = self._reserve(mark, session)
+        if not is_first:
+            reservation.settled.wait()
+            if reservation.job_id is not None:
+                return Receipt(job_id=reservation.job_id, queued=True, duplicate=True, gate=gate)
+            return self.close(scope, session, turn)
+        return self._close_first(scope, session, turn, mark, reservation, gate)
+
+    def _close_first(
+        self, scope: Scope, session: Session, turn: Turn, mark: str, reservation: _Reservation, gate: tuple[Advice, ...]
+    ) -> Receipt:
+        try:
+            now = self._clock.now()
+            earlier = self._earlier(scope.owner, mark, session, now)
+            job_id = earlier
+            if job_id is None:
+                payload = job_payload(scope, session, turn, mark, now) | {"echoes": self._echoes(scope, turn)}
+                job_id = self._queue.enqueue(END, scope.owner.key, payload).job_id
+            reservation.job_id, reservation.at = job_id, now
+        finally:
+            if reservation.job_id is None:
+                self._forget(mark)
+            reservation.settled.set()
+        self._wake()
+        return Receipt(job_id=job_id, queued=True, duplicate=earlier is not None, gate=gate)
+
+    def _reserve(self, mark: str, session: Session) -> tuple[_Reservation, bool]:
+        with self._lock:
+            self._drop_old()
+            known = self._recent.get(mark)
+            if known is not None and not self._is_stale(known, session):
+                return known, False
+            made = self._recent[mark] = _Reservation()
+            self._recent.move_to_end(mark)
+            return made, True
+
+    def _is_stale(self, known: _Reservation, session: Session) -> bool:
+        """A failed job, and without a request id one of long ago, does not make a new call a repeat."""
+        if known.at is None or known.job_id is None:
+            return False
+        if session.request_id is None and self._seconds_since(known.at) >= REPEAT_SECONDS:
+            return True
+        job = self._queue.get(known.job_id)
+        return job is not None and job[0] == "failed"
+
+    def _drop_old(self) -> None:
+        while self._recent:
+            mark, oldest = next(iter(self._recent.items()))
+            if oldest.at is None or self._seconds_since(oldest.at) < KEPT_SECONDS:
+                return
+            del self._recent[mark]
+
+    def _seconds_since(self, at: datetime) -> float:
+        return (self._clock.now() - at).total_seconds()
+
+    def _forget(self, mark: str) -> None:
+        with self._lock:
+            self._recent.pop(mark, None)
+
+    def _earlier(self, owner: Owner, mark: str, session: Session, now: datetime) -> str | None:
+        """Return the job that the same content made before this process knew of it."""
+        found = self._receipts.by_fingerprint(owner, mark)
+        if found is None:
+            return None
+        is_recent = (now - found.created_at).total_seconds() < REPEAT_SECONDS
+        return found.job_id if session.request_id is not None or is_recent else None
+
+    def note_returned(self, scope: Scope, texts: Iterable[str]) -> None:
+        """Remember what was just given to this user, so that an agent that hands it back brings no news."""
+        with self._lock:
+            for text in texts:
+                key = (scope.user_id, same_mark(text))
+                self._returned[key] = None
+                self._returned.move_to_end(key)
+            while len(self._returned) > RETURNED_KEPT:
+                self._returned.popitem(last=False)
+
+    def _echoes(self, scope: Scope, turn: Turn) -> list[int]:
+        with self._lock:
+            return [i for i, text in enumerate(turn.observations) if (scope.user_id, same_mark(text)) in self._returned]
+
+    def adopt(self, jobs: Iterable[Job]) -> None:
+        """Remember the unfinished jobs of an earlier process, so that a repeated call is still known for one."""
+        with self._lock:
+            for job in jobs:
+                mark = job.payload.get("fingerprint")
+                if job.kind == END and isinstance(mark, str):
+                    reservation = _Reservation(job_id=job.job_id, at=datetime.fromisoformat(job.created_at))
+                    reservation.settled.set()
+                    self._recent[mark] = reservation
+
+
+def advise(turn: Turn) -> tuple[Advice, ...]:
+    """Return what the gate finds in the observations; with `force`, nothing."""
+    if turn.force:
+        return ()
+    return tuple(
+        Advice(index=index, kind=str(finding.kind), found=finding.found, hint=finding.hint)
+        for index, text in enumerate(turn.observations)
+        for finding in inspect(text)
+    )
+
+
+def job_payload(scope: Scope, session: Session, turn: Turn, mark: str, now: datetime) -> dict[str, Any]:
+    """Return all that the historian needs to process the turn later, as a JSON object."""
+    return {
+        "scope": scope_payload(scope),
+        "session": asdict(session),
+        "turn": turn.as_payload(),
+        "fingerprint": mark,
+        "ended_at": now.isoformat(),
+    }

@@ -1,0 +1,182 @@
+"""Events: the statements that stay true without context. Canonical here; vectors and word index are derived."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from historian.audiences import audience_id, known_audiences
+from historian.database import Database
+from historian.lexical import LexicalIndex
+from historian.model import Event, Origin, Owner, Reach
+from historian.sameness import fingerprint
+
+_FIELDS = (
+    "owner_key, event_id, request_id, end_seq, position, text, original, timestamp, timezone, user_id, group_id,"
+    " sender_id, sender_name, location, request_type, message_ids, has_new_info, perspective, is_absolute, flags,"
+    " origin, same_as, schema_version"
+)
+_LINK = """
+    INSERT OR IGNORE INTO event_messages (event_row, message_row)
+    SELECT ?, row FROM messages
+    WHERE message_id = ? AND (owner_key = ? OR (owner_key GLOB 'group:*' AND sender_id = ?))
+"""
+_LINKED = """
+    (SELECT json_group_array(m.message_id) FROM event_messages k JOIN messages m ON m.row = k.message_row
+     WHERE k.event_row = e.row)
+"""
+EVENT_WORDS = LexicalIndex("events", table="events", time="t.epoch_ms")
+"""The word index over event texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEvent:
+    """An event with its row number, which also names its vector."""
+
+    row: int
+    event: Event
+
+
+class EventStore:
+    """All events. Thread-safe; reading goes through `within`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, events: Sequence[Event]) -> None:
+        """Store events once each, in one transaction with their audiences, evidence links and words."""
+        with self._database.write() as connection:
+            for event in events:
+                self._add(connection, event)
+
+    def within(self, reach: Reach) -> ReadableEvents:
+        """Return the events that `reach` may read."""
+        return ReadableEvents(self._database, reach)
+
+    def of_job(self, owner: Owner, request_id: str, end_seq: int) -> list[StoredEvent]:
+        """Return what one job stored, in order."""
+        with self._database.read() as connection:
+            rows = connection.execute(
+                f"SELECT row, {_FIELDS} FROM events WHERE owner_key = ? AND request_id = ? AND end_seq = ?"
+                " ORDER BY row",
+                (owner.key, request_id, end_seq),
+            ).fetchall()
+        return [_stored(row) for row in rows]
+
+    def same_mark(self, owner: Owner, text: str) -> StoredEvent | None:
+        """Return the statement of this owner whose text differs at most in case, width, punctuation or blanks."""
+        with self._database.read() as connection:
+            row = connection.execute(
+                f"SELECT row, {_FIELDS} FROM events WHERE owner_key = ? AND mark = ? AND same_as IS NULL"
+                " ORDER BY row LIMIT 1",
+                (owner.key, fingerprint(text)),
+            ).fetchone()
+        return _stored(row) if row else None
+
+    def _add(self, connection: sqlite3.Connection, event: Event) -> None:
+        marks = ", ".join("?" * 25)
+        cursor = connection.execute(
+            f"INSERT OR IGNORE INTO events ({_FIELDS}, mark, epoch_ms) VALUES ({marks})", _values(event)
+        )
+        if cursor.rowcount == 0:
+            return
+        row = int(cursor.lastrowid or 0)
+        audiences = event.owner.audiences(event.sender_id)
+        connection.executemany(
+            "INSERT INTO event_audiences (audience_id, row) VALUES (?, ?)",
+            [(audience_id(connection, key), row) for key in audiences],
+        )
+        connection.executemany(
+            _LINK,
+            [(row, message_id, event.owner.key, _speaker_elsewhere(event)) for message_id in event.message_ids],
+        )
+        if event.same_as is None:
+            EVENT_WORDS.add(connection, row, event.text, audiences)
+
+
+class ReadableEvents:
+    """The events of one reach. No method widens it."""
+
+    def __init__(self, database: Database, reach: Reach) -> None:
+        self._database = database
+        self._reach = reach
+
+    def rows(self, rows: Iterable[int]) -> list[StoredEvent]:
+        """Return those of `rows` that the reach may read."""
+        wanted = json.dumps(sorted(set(rows)))
+        return self._select("e.row IN (SELECT value FROM json_each(?))", [wanted])
+
+    def get(self, event_id: str) -> StoredEvent | None:
+        """Return one event, or None: not there and not readable are the same."""
+        found = self._select("e.event_id = ?", [event_id])
+        return found[0] if found else None
+
+    def _select(self, condition: str, values: Sequence[object]) -> list[StoredEvent]:
+        with self._database.read() as connection:
+            audiences = known_audiences(connection, self._reach)
+            if not audiences:
+                return []
+            marks = ", ".join("?" * len(audiences))
+            columns = ", ".join(f"e.{name.strip()}" for name in _FIELDS.split(","))
+            rows = connection.execute(
+                f"SELECT {_LINKED}, e.row, {columns} FROM events e WHERE {condition} AND EXISTS (SELECT 1 FROM event_audiences a"
+                f" WHERE a.row = e.row AND a.audience_id IN ({marks})) ORDER BY e.row",
+                [*values, *audiences],
+            ).fetchall()
+        return [_stored(row, linked) for linked, *row in rows]
+
+
+def _speaker_elsewhere(event: Event) -> str | None:
+    """In private one may rest a fact on one's own words in a group; a group's facts rest on that group only."""
+    return event.user_id if event.owner.kind == "user" else None
+
+
+def _values(event: Event) -> tuple[object, ...]:
+    return (
+        event.owner.key,
+        event.event_id,
+        event.request_id,
+        event.end_seq,
+        event.index,
+        event.text,
+        event.original,
+        event.timestamp.isoformat(),
+        event.timezone,
+        event.user_id,
+        event.group_id,
+        event.sender_id,
+        event.sender_name,
+        event.location,
+        event.request_type,
+        json.dumps(event.message_ids),
+        event.has_new_info,
+        event.perspective,
+        event.is_absolute,
+        json.dumps(event.flags, ensure_ascii=False),
+        str(event.origin),
+        event.same_as,
+        event.schema_version,
+        fingerprint(event.text),
+        int(event.timestamp.astimezone(UTC).timestamp() * 1000),
+    )
+
+
+def _stored(row: Sequence[object], linked: str = "[]") -> StoredEvent:
+    """Return the event of a row; `linked` are the present ids of its messages, which outlive a change of id."""
+    values = dict(zip(("row", *(name.strip() for name in _FIELDS.split(","))), row, strict=True))
+    kind, _, identifier = str(values.pop("owner_key")).partition(":")
+    number, stored_ids = int(str(values.pop("row"))), str(values.pop("message_ids"))
+    fixed = {
+        "owner": Owner("group" if kind == "group" else "user", identifier),
+        "index": values.pop("position"),
+        "timestamp": datetime.fromisoformat(str(values.pop("timestamp"))),
+        "message_ids": tuple(json.loads(linked)) or tuple(json.loads(stored_ids)),
+        "flags": tuple(json.loads(str(values.pop("flags")))),
+        "origin": Origin(str(values.pop("origin"))),
+        "has_new_info": bool(values.pop("has_new_info")),
+        "is_absolute": bool(values.pop("is_absolute")),
+    }
+    return StoredEvent(number, Event(**{**values, **fixed}))

@@ -1,0 +1,118 @@
+"""The messages behind a turn: named by the agent, found in the record, or recorded now from what the turn brought."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+
+from historian.fold import fold, terms
+from historian.model import Message
+from historian.record import Record
+from historian.work import TurnWork
+from historian.zones import load_zone, zone_of
+
+UNSAID_WINDOW = timedelta(minutes=30)
+"""A turn that names no message may rest on one of the record that was said this short a time before."""
+UNKNOWN_CONVERSATION = "end"
+"""The conversation of a stand-in where the host does not say which one it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the observations of a turn rest on. `said_at` is in the speaker's zone; `sources` are texts, oldest first."""
+
+    message_ids: tuple[str, ...]
+    sources: tuple[str, ...]
+    recent: tuple[str, ...]
+    said_at: datetime
+    sender_name: str | None
+
+
+class EvidenceFinder:
+    """Finds or makes the evidence of turns. Idempotent: the same turn again gives the same message ids."""
+
+    def __init__(self, record: Record, recent_k: int) -> None:
+        self._record = record
+        self._recent_k = recent_k
+
+    def find(self, work: TurnWork) -> Evidence:
+        """Return the evidence of `work`, recording its source message where the turn is not in the record yet."""
+        messages = self._named(work) or self._source(work) or self._unsaid(work)
+        last = max(messages, key=lambda message: message.ts, default=None)
+        ids = tuple(message.message_id for message in messages)
+        return Evidence(
+            message_ids=ids,
+            sources=tuple(message.content for message in messages),
+            recent=self._recent(work, ids),
+            said_at=_local(last, work),
+            sender_name=work.session.sender_name or next((m.sender_name for m in messages if m.sender_name), None),
+        )
+
+    def _named(self, work: TurnWork) -> list[Message]:
+        found = self._record.within(work.scope.reach()).get(work.turn.message_ids)
+        return [stored.message for stored in found]
+
+    def _source(self, work: TurnWork) -> list[Message]:
+        text = work.turn.source_message
+        if text is None:
+            return []
+        owner, conversation = work.scope.owner, work.session.conversation_id
+        known = self._record.find_same(owner, text, "user", conversation, work.ended_at)
+        if known is None:
+            known = f"end:{work.job_id}"
+            self._record.append(owner, [_stand_in(work, known, text)])
+        return [stored.message for stored in self._record.within(frozenset({owner.key})).get([known])]
+
+    def _unsaid(self, work: TurnWork) -> list[Message]:
+        """Messages of the last half hour that share words with the observations: the host records, the model forgot."""
+        since = int((work.ended_at - UNSAID_WINDOW).timestamp() * 1000)
+        until = int(work.ended_at.timestamp() * 1000) + 1
+        recent = self._record.within(frozenset({work.scope.owner.key})).list(
+            since_ms=since, until_ms=until, role="user", conversation_id=work.session.conversation_id, limit=20
+        )
+        words = set[str]().union(*(_words(text) for text in work.turn.observations))
+        return [stored.message for stored in reversed(recent) if len(words & _words(stored.message.content)) >= 2]
+
+    def _recent(self, work: TurnWork, evidence: Sequence[str]) -> tuple[str, ...]:
+        if work.turn.recent_messages:
+            return tuple(line.content for line in work.turn.recent_messages)
+        if self._recent_k == 0:
+            return ()
+        found = self._record.within(frozenset({work.scope.owner.key})).list(
+            until_ms=int(work.ended_at.timestamp() * 1000) + 1,
+            conversation_id=work.session.conversation_id,
+            limit=self._recent_k,
+        )
+        return tuple(s.message.content for s in reversed(found) if s.message.message_id not in evidence)
+
+
+def _stand_in(work: TurnWork, message_id: str, text: str) -> Message:
+    meta: dict[str, object] = {"via": "end"}
+    if work.session.conversation_id is None:
+        meta["conversation"] = "unknown"
+    return Message(
+        message_id=message_id,
+        conversation_id=work.session.conversation_id or UNKNOWN_CONVERSATION,
+        role="user",
+        content=text,
+        ts=work.ended_at.astimezone(load_zone(work.session.timezone)),
+        sender_id=work.sender_id,
+        sender_name=work.session.sender_name,
+        meta=meta,
+    )
+
+
+def _local(last: Message | None, work: TurnWork) -> datetime:
+    """The instant the turn was said, in the zone of its speaker: the session's is the known zone of its own user."""
+    zone: tzinfo = load_zone(work.session.timezone)
+    if last is None:
+        return work.ended_at.astimezone(zone)
+    own = last.sender_id in (None, work.scope.user_id)
+    known = work.session.timezone if own else None
+    return last.ts.astimezone(zone_of(known, last.ts, last.zone_known, work.session.timezone))
+
+
+def _words(text: str) -> set[str]:
+    """Terms that say something: single CJK characters and letters do not."""
+    return {term for term in terms(fold(text)) if len(term) > 1}

@@ -1,0 +1,76 @@
+"""The hold on a data folder: one process owns it, and a second one is told in one sentence who does."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from historian.durable import DiskErrors
+from historian.errors import FolderInUseError
+
+LOCK_NAME = "owner.lock"
+HOLDER_NAME = "owner.json"
+
+
+class FolderHold:
+    """An operating-system lock on a data folder. It ends with the process, however that ends."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._descriptor: int | None = None
+
+    def take(self, purpose: str) -> None:
+        """Take the folder for this process.
+
+        Raises:
+            FolderInUseError: another process holds it; the sentence says which one and since when.
+            StoreError: the folder cannot be made or written.
+        """
+        with DiskErrors():
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            descriptor = os.open(self._folder / LOCK_NAME, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+            if not _lock(descriptor):
+                os.close(descriptor)
+                raise FolderInUseError(_sentence(self._holder()))
+            self._descriptor = descriptor
+            since = datetime.now(UTC).isoformat(timespec="seconds")
+            holder = {"pid": os.getpid(), "purpose": purpose, "since": since}
+            (self._folder / HOLDER_NAME).write_text(json.dumps(holder), encoding="utf-8")
+
+    def release(self) -> None:
+        """Let go of the folder. Releasing twice is no error."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)
+
+    def _holder(self) -> dict[str, Any]:
+        try:
+            holder: Any = json.loads((self._folder / HOLDER_NAME).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return holder if isinstance(holder, dict) else {}
+
+
+def _sentence(holder: dict[str, Any]) -> str:
+    who = f"process {holder.get('pid', 'unknown')} ({holder.get('purpose', 'unknown')})"
+    since = f" since {holder['since']}" if "since" in holder else ""
+    return f"The data folder is in use by {who}{since}; stop that process, or name another folder with --data-dir."
+
+
+def _lock(descriptor: int) -> bool:
+    """Take the kernel's lock without waiting; it is released when the process dies."""
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined, unused-ignore]
+        else:
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,63 @@
+"""Gives every stored text its vector, in the background and in batches; what waits is found by words meanwhile."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+from historian.backlog import Backlog, Unembedded
+from historian.engine import Engine
+from historian.vectors import VectorRecord
+
+BATCH = 64
+
+
+class Indexer:
+    """Works off the backlogs. Thread-safe; one batch at a time."""
+
+    def __init__(self, engine: Engine, backlogs: Sequence[Backlog]) -> None:
+        self._engine = engine
+        self.backlogs = backlogs
+        self._working = threading.Lock()
+
+    def run_batch(self) -> int:
+        """Embed one batch of each backlog and return how many texts that were; 0 when nothing waits.
+
+        Raises:
+            ModelError: the embedder failed; nothing is lost, the texts keep waiting.
+            StoreError: the vector store failed; the same.
+        """
+        if not self._engine.ready.is_set():
+            return 0
+        with self._working:
+            return sum(self._embed(backlog) for backlog in self.backlogs)
+
+    def catch_up(self, limit: int) -> None:
+        """Embed what waits when it is little, so that a search sees what was stored just before it.
+
+        Raises:
+            ModelError, StoreError: as `run_batch`.
+        """
+        if self._engine.ready.is_set() and 0 < self.waiting() <= limit:
+            while self.run_batch():
+                pass
+
+    def waiting(self) -> int:
+        """Return how many texts have no vector of the present embedder."""
+        identity = self._engine.embedder.identity
+        return sum(backlog.count(identity) for backlog in self.backlogs)
+
+    def _embed(self, backlog: Backlog) -> int:
+        identity = self._engine.embedder.identity
+        waiting = backlog.next(identity, BATCH)
+        if not waiting:
+            return 0
+        vectors = self._engine.embedder.embed([item.text for item in waiting])
+        records = [_record(item, vector) for item, vector in zip(waiting, vectors, strict=True)]
+        self._engine.vectors.upsert(backlog.collection, records)
+        backlog.done([item.row for item in waiting], identity)
+        return len(waiting)
+
+
+def _record(item: Unembedded, vector: object) -> VectorRecord:
+    return VectorRecord(id=str(item.row), vector=vector, owner=item.owner, author=item.author, epoch=item.epoch)  # type: ignore[arg-type]

@@ -1,0 +1,185 @@
+"""The memory, and the one door to it: `Memory.of(scope)` gives what one request may see and do, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from historian.closing import TurnCloser
+from historian.errors import InvalidInputError, NotFoundError
+from historian.ids import normalise_id
+from historian.intake import message_from
+from historian.model import EntityType, Message, Scope
+from historian.options import Options
+from historian.profile_reading import ProfileReader
+from historian.record import Record
+from historian.searching import EventQuery, EventSearch
+from historian.session import Session
+from historian.status import StatusReader
+from historian.turn import Receipt, Turn
+from historian.views import AppendResult, FoundEvents, FoundProfiles, Memo, ProfileView, Status
+from historian.zones import load_zone, parse_instant
+
+MAX_QUERY = 10_000
+"""Characters of a query that are looked at; what is beyond is left out, not refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a scoped memory works with; made once by the composition root."""
+
+    record: Record
+    closer: TurnCloser
+    search: EventSearch
+    profiles: ProfileReader
+    status: StatusReader
+
+
+class Memory:
+    """Everything that is remembered, for everyone. Only `of` leads to any of it."""
+
+    def __init__(self, parts: Parts, options: Options) -> None:
+        self._parts = parts
+        self._options = options
+
+    def of(self, scope: Scope, session: Session | None = None) -> ScopedMemory:
+        """Return the memory as one request may use it."""
+        return ScopedMemory(self._parts, self._options, scope, session or Session())
+
+
+class ScopedMemory:
+    """The memory on behalf of one request. No argument of any method names who asks; targets only narrow.
+
+    Methods block; call them from a worker thread. All raise InvalidInputError for arguments that the caller could have
+    known to be wrong, and StoreError when a store cannot do its work now.
+    """
+
+    def __init__(self, parts: Parts, options: Options, scope: Scope, session: Session) -> None:
+        self._parts = parts
+        self._options = options
+        self._scope = scope
+        self._session = session
+
+    def end(
+        self,
+        *,
+        memo: str = "",
+        observations: Sequence[object] = (),
+        force: bool = False,
+        source_message: str | None = None,
+        recent_messages: Sequence[object] = (),
+        message_ids: Sequence[object] = (),
+        location: str | None = None,
+    ) -> Receipt:
+        """Close a turn: check it, write one job durably, and return the receipt."""
+        turn = Turn.checked(
+            self._options.historian,
+            memo=memo,
+            observations=observations,
+            force=force,
+            source_message=source_message,
+            recent_messages=recent_messages,
+            message_ids=message_ids,
+            location=location,
+        )
+        self._require_messages(turn.message_ids)
+        return self._parts.closer.close(self._scope, self._session, turn)
+
+    def append(self, messages: Sequence[object]) -> AppendResult:
+        """Record chat turns under the owner of this request; a bad one is named and never stops the rest."""
+        zone = load_zone(self._session.timezone)
+        good: list[Message] = []
+        failed: list[tuple[int, str]] = []
+        for index, raw in enumerate(messages):
+            try:
+                good.append(message_from(raw, zone))
+            except InvalidInputError as error:
+                failed.append((index, str(error)))
+        appended = self._parts.record.append(self._scope.owner, good)
+        return AppendResult(appended.inserted, appended.ignored, tuple(failed))
+
+    def search_events(
+        self,
+        query: str,
+        *,
+        target_user_id: str | None = None,
+        target_group_id: str | None = None,
+        top_k: int | None = None,
+        time_from: str | None = None,
+        time_to: str | None = None,
+        automatic: bool = False,
+    ) -> FoundEvents:
+        """Return what is remembered about `query`, best first; `time_from` is inclusive, `time_to` exclusive."""
+        zone = load_zone(self._session.timezone)
+        since = parse_instant(time_from, zone)[0] if time_from else None
+        until = parse_instant(time_to, zone)[0] if time_to else None
+        warnings: tuple[str, ...] = ()
+        if since is not None and until is not None and since > until:
+            since, until = until, since
+            warnings = ("time_from was after time_to; they were swapped.",)
+        default = self._options.query.auto_top_k if automatic else self._options.query.tool_default_top_k
+        found = self._parts.search.search(
+            EventQuery(
+                text=query[:MAX_QUERY],
+                reach=self._scope.reach(_identifier(target_group_id, "target_group_id")),
+                top_k=top_k or default,
+                target_user_id=_identifier(target_user_id, "target_user_id"),
+                since=since,
+                until=until,
+                automatic=automatic,
+            )
+        )
+        self._parts.closer.note_returned(self._scope, [item.event.text for item in found.events])
+        return FoundEvents(found.events, found.degraded, warnings + found.warnings)
+
+    def profile(self, entity_type: EntityType, entity_id: str | None) -> ProfileView:
+        """Return a profile as this request may see it; without an id, that of the asker or of this group.
+
+        Raises:
+            NotFoundError: there is no such profile in scope.
+        """
+        view = self._parts.profiles.read(self._scope, entity_type, _identifier(entity_id, "entity_id"))
+        self._parts.closer.note_returned(self._scope, [line.text for line in view.lines])
+        return view
+
+    def search_profiles(
+        self,
+        query: str,
+        *,
+        entity_type: EntityType | None = None,
+        entity_id: str | None = None,
+        top_k: int | None = None,
+    ) -> FoundProfiles:
+        """Return the profiles that fit `query`, best first."""
+        target = _identifier(entity_id, "entity_id")
+        found = self._parts.profiles.search(
+            self._scope, query[:MAX_QUERY], entity_type, target, top_k or self._options.query.profile_top_k
+        )
+        self._parts.closer.note_returned(self._scope, [hit.snippet for hit in found.profiles])
+        return found
+
+    def status(self, job_id: str | None = None) -> Status:
+        """Return how the memory is doing, as far as it concerns this scope.
+
+        Raises:
+            NotFoundError: there is no such job in scope.
+        """
+        return self._parts.status.read(self._scope, job_id, memos=self._options.context.recent_memos_inject_k)
+
+    def memos(self, limit: int) -> Sequence[Memo]:
+        """Return the newest memos of this scope, newest first, also those of turns that still wait."""
+        return self._parts.status.memos(self._scope, limit)
+
+    def _require_messages(self, message_ids: Sequence[str]) -> None:
+        if not message_ids:
+            return
+        readable = self._parts.record.within(self._scope.reach())
+        known = {stored.message.message_id for stored in readable.get(message_ids)}
+        aliases = {alias for alias in message_ids if alias not in known and readable.get([alias])}
+        missing = [message_id for message_id in message_ids if message_id not in known | aliases]
+        if missing:
+            raise NotFoundError(f"There is no message {missing[0]!r} in this scope; leave it out of message_ids.")
+
+
+def _identifier(raw: str | None, what: str) -> str | None:
+    return normalise_id(raw, what) if raw is not None and raw.strip() else None

@@ -1,0 +1,117 @@
+"""What an operator may tune, as plain frozen values; `server.settings` reads them from flags, environment and file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+Bounds = Mapping[str, tuple[float, float]]
+
+
+class _Table:
+    """Base of the tables: every number stays within its bounds, and a name that is not a setting is refused."""
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+    bounds: ClassVar[Bounds] = {}
+
+    def __post_init__(self) -> None:
+        for name, (low, high) in self.bounds.items():
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise ValueError(f"{name} must be from {low:g} to {high:g}")
+
+
+@dataclass(frozen=True, slots=True)
+class QueryOptions(_Table):
+    """Ranking of searches (DESIGN: one composed relevance)."""
+
+    bounds: ClassVar[Bounds] = {
+        "auto_top_k": (0, 200),
+        "tool_default_top_k": (1, 200),
+        "profile_top_k": (1, 200),
+        "rerank_candidate_multiplier": (0, 100),
+        "time_decay_half_life_days_auto": (0.001, 36500),
+        "time_decay_half_life_days_tool": (0.001, 36500),
+        "time_decay_boost": (0, 10),
+        "time_decay_min_similarity": (0, 1),
+    }
+
+    auto_top_k: int = 3
+    tool_default_top_k: int = 12
+    profile_top_k: int = 8
+    enable_rerank: bool = True
+    rerank_candidate_multiplier: int = 3
+    time_decay_enabled: bool = True
+    time_decay_half_life_days_auto: float = 14.0
+    time_decay_half_life_days_tool: float = 60.0
+    time_decay_boost: float = 0.2
+    time_decay_min_similarity: float = 0.35
+
+
+@dataclass(frozen=True, slots=True)
+class HistorianOptions(_Table):
+    """The background work. Lengths are characters, intervals seconds."""
+
+    bounds: ClassVar[Bounds] = {
+        "rewrite_max_retry": (0, 10),
+        "recent_messages_inject_k": (0, 100),
+        "recent_message_line_max_len": (1, 10_000),
+        "source_message_max_len": (1, 100_000),
+        "poll_interval_seconds": (0.01, 3600),
+        "workers": (1, 64),
+    }
+
+    rewrite_max_retry: int = 2
+    recent_messages_inject_k: int = 12
+    recent_message_line_max_len: int = 240
+    source_message_max_len: int = 800
+    poll_interval_seconds: float = 1.0
+    workers: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class QueueOptions(_Table):
+    """Retries and retention of jobs."""
+
+    bounds: ClassVar[Bounds] = {
+        "job_max_retries": (0, 100),
+        "failed_max_age_days": (0, 36500),
+        "failed_max_files": (0, 1_000_000),
+    }
+
+    job_max_retries: int = 3
+    failed_max_age_days: float = 30.0
+    failed_max_files: int = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileOptions(_Table):
+    """Profile files."""
+
+    bounds: ClassVar[Bounds] = {"revision_keep": (0, 1000), "max_lines": (1, 10_000)}
+
+    revision_keep: int = 5
+    max_lines: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ContextOptions(_Table):
+    """What is offered to an agent with every turn."""
+
+    bounds: ClassVar[Bounds] = {"recent_memos_inject_k": (0, 200), "max_tokens": (50, 100_000)}
+
+    recent_memos_inject_k: int = 30
+    max_tokens: int = 1200
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """All of them."""
+
+    query: QueryOptions = field(default_factory=QueryOptions)
+    historian: HistorianOptions = field(default_factory=HistorianOptions)
+    queue: QueueOptions = field(default_factory=QueueOptions)
+    profile: ProfileOptions = field(default_factory=ProfileOptions)
+    context: ContextOptions = field(default_factory=ContextOptions)

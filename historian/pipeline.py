@@ -1,0 +1,137 @@
+"""What the historian does with a job: evidence → rewrite → store → merge → embed → settle, each step idempotent."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from historian.biographer import Biographer
+from historian.clock import Clock
+from historian.database import Database
+from historian.errors import ModelError, StoreError
+from historian.events import EVENT_WORDS, EventStore
+from historian.evidence import EvidenceFinder
+from historian.indexer import Indexer
+from historian.intake import message_from
+from historian.job import Job
+from historian.memos import MemoStore
+from historian.merge import Statement
+from historian.model import Event, Owner
+from historian.profile import PRIVATE
+from historian.receipts import ReceiptStore
+from historian.record import Record
+from historian.sameness import same_statement
+from historian.views import Memo
+from historian.work import APPEND, END, TurnWork, scope_from
+from historian.zones import load_zone
+
+NEAR = 5
+"""Statements that share most words with a new one, compared with it before it is stored."""
+
+log = logging.getLogger(__name__)
+
+Step = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """The stores that a job passes through. Thread-safe."""
+
+    database: Database
+    record: Record
+    events: EventStore
+    memos: MemoStore
+    receipts: ReceiptStore
+    biographer: Biographer
+    evidence: EvidenceFinder
+    indexer: Indexer
+    clock: Clock
+
+    def run(self, job: Job, step: Step) -> None:
+        """Do one job; `step` is told which step begins. A crash between any two steps repeats without a second effect.
+
+        Raises:
+            ShiguanError: a step failed; the job can be tried again.
+        """
+        if job.kind == END:
+            self._end(job, TurnWork.read(job.job_id, job.payload), step)
+        elif job.kind == APPEND:
+            self._append(job.payload, step)
+        else:
+            raise StoreError(f"A job of the unknown kind {job.kind!r} cannot be processed by this version.")
+
+    def _end(self, job: Job, work: TurnWork, step: Step) -> None:
+        owner = work.scope.owner
+        step("evidence")
+        entry = self.receipts.begin(
+            job.job_id, owner, mark=work.mark, request_id=work.request_id, created_at=work.ended_at
+        )
+        end_seq = work.session.end_seq if work.session.end_seq is not None else entry.end_seq
+        stored = [item.event for item in self.events.of_job(owner, work.request_id, end_seq)]
+        if not stored:
+            from historian.drafting import draft_events  # its patterns take 100 ms, which no client shall wait for
+
+            evidence = self.evidence.find(work)
+            step("rewrite")
+            stored = draft_events(work, evidence, end_seq, lambda text: self._same_as(owner, text))
+        step("store")
+        with self.database.write():
+            self.events.add(stored)
+            self._remember_memo(work, stored)
+        step("merge")
+        self._merge(work, stored)
+        step("embed")
+        self._embed()
+        step("settle")
+        self.receipts.settle(job.job_id, "done", error=None, attempts=job.attempts, now=self.clock.now())
+
+    def _append(self, payload: dict[str, Any], step: Step) -> None:
+        step("record")
+        scope = scope_from(payload["scope"])
+        message = message_from(payload["message"], load_zone(payload["timezone"]))
+        self.record.append(scope.owner, [message])
+
+    def _same_as(self, owner: Owner, text: str) -> str | None:
+        """Return the id of an earlier statement of the same owner that says the same, or None."""
+        exact = self.events.same_mark(owner, text)
+        if exact is not None:
+            return exact.event.event_id
+        reach = frozenset({owner.key})
+        with self.database.read() as connection:
+            near = EVENT_WORDS.search(connection, reach, text, limit=NEAR, ranked=True)
+        for item in self.events.within(reach).rows(hit.row for hit in near.hits):
+            if item.event.has_new_info and same_statement(item.event.text, text):
+                return item.event.event_id
+        return None
+
+    def _remember_memo(self, work: TurnWork, stored: list[Event]) -> None:
+        memo = next((event for event in stored if not event.has_new_info), None)
+        if memo is not None:
+            kept = Memo(work.turn.memo, work.job_id, work.ended_at, work.session.timezone)
+            self.memos.add(memo.owner, f"author:{work.sender_id}", work.request_id, kept)
+
+    def _merge(self, work: TurnWork, stored: list[Event]) -> None:
+        """In private the profile is that of the user; in a group those of the speaker and of the group."""
+        group = work.scope.group_id
+        new = [event for event in stored if event.has_new_info and not event.is_echo]
+        if not new:
+            return
+        shown_in = PRIVATE if group is None else Owner("group", group).key
+        person = Owner("user", work.sender_id if group else work.scope.user_id)
+        self.biographer.merge(person, [_statement(event, shown_in, event.sender_name) for event in new])
+        if group is not None:
+            entity = Owner("group", group)
+            self.biographer.merge(entity, [_statement(event, shown_in, work.session.group_name) for event in new])
+
+    def _embed(self) -> None:
+        """Vectors are derived: what fails here keeps waiting, is found by words, and is tried again behind."""
+        try:
+            self.indexer.run_batch()
+        except (ModelError, StoreError) as error:
+            log.warning("vectors wait: %s", error)
+
+
+def _statement(event: Event, shown_in: str, name: str | None) -> Statement:
+    return Statement(event.text, event.event_id, shown_in, event.timestamp, name)

@@ -1,0 +1,92 @@
+"""What became of each job: the ledger that outlives the queue's files."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from historian.database import Database
+from historian.model import Owner
+from historian.views import JobState
+
+_COLUMNS = "job_id, state, step, attempts, error, created_ms, end_seq"
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiptRow:
+    """One job as the ledger knows it."""
+
+    job_id: str
+    state: JobState
+    step: str | None
+    attempts: int
+    error: str | None
+    created_at: datetime
+    end_seq: int
+
+
+class ReceiptStore:
+    """The ledger. Thread-safe."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def begin(self, job_id: str, owner: Owner, *, mark: str, request_id: str, created_at: datetime) -> ReceiptRow:
+        """Enter a job once and return its row; a repeated call returns what stands there.
+
+        `end_seq` counts the earlier jobs of the same owner and request, so that two different `end` calls of one
+        request never share event ids.
+        """
+        with self._database.write() as connection:
+            known = _row(connection, job_id)
+            if known is not None:
+                return known
+            sequence = connection.execute(
+                "SELECT count(*) FROM receipts WHERE owner_key = ? AND request_id = ?", (owner.key, request_id)
+            ).fetchone()[0]
+            connection.execute(
+                "INSERT INTO receipts"
+                " (job_id, owner_key, fingerprint, request_id, end_seq, state, receipt_json, created_ms) VALUES (?, ?, ?, ?, ?, 'processing', '{}', ?)",
+                (job_id, owner.key, mark, request_id, sequence, int(created_at.timestamp() * 1000)),
+            )
+            made = _row(connection, job_id)
+        if made is None:
+            raise LookupError(job_id)
+        return made
+
+    def settle(self, job_id: str, state: JobState, *, error: str | None, attempts: int, now: datetime) -> None:
+        """Record the outcome of a job."""
+        with self._database.write() as connection:
+            connection.execute(
+                "UPDATE receipts SET state = ?, error = ?, attempts = ?, finished_ms = ? WHERE job_id = ?",
+                (state, error, attempts, int(now.timestamp() * 1000), job_id),
+            )
+
+    def get(self, job_id: str, owner: Owner) -> ReceiptRow | None:
+        """Return a job of this owner, or None."""
+        with self._database.read() as connection:
+            row = connection.execute(
+                f"SELECT {_COLUMNS} FROM receipts WHERE job_id = ? AND owner_key = ?", (job_id, owner.key)
+            ).fetchone()
+        return _made(row) if row else None
+
+    def by_fingerprint(self, owner: Owner, mark: str) -> ReceiptRow | None:
+        """Return the newest job of this owner with that content which did not fail, or None."""
+        with self._database.read() as connection:
+            row = connection.execute(
+                f"SELECT {_COLUMNS} FROM receipts WHERE owner_key = ? AND fingerprint = ? AND state != 'failed'"
+                " ORDER BY created_ms DESC LIMIT 1",
+                (owner.key, mark),
+            ).fetchone()
+        return _made(row) if row else None
+
+
+def _row(connection: sqlite3.Connection, job_id: str) -> ReceiptRow | None:
+    row = connection.execute(f"SELECT {_COLUMNS} FROM receipts WHERE job_id = ?", (job_id,)).fetchone()
+    return _made(row) if row else None
+
+
+def _made(row: tuple[str, JobState, str | None, int, str | None, int, int]) -> ReceiptRow:
+    job_id, state, step, attempts, error, created_ms, end_seq = row
+    return ReceiptRow(job_id, state, step, attempts, error, datetime.fromtimestamp(created_ms / 1000, UTC), end_seq)

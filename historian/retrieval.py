@@ -1,0 +1,94 @@
+"""The two signals of every search, by meaning and by words, as scores per row; what fails is named, never hidden."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from historian.database import Database
+from historian.engine import Engine
+from historian.errors import ModelError, StoreError
+from historian.indexer import Indexer
+from historian.lexical import LexicalIndex, Within
+from historian.model import Reach
+
+WARM_UP_SECONDS = 8.0
+"""How long a search waits for the embedder that is still loading, before it answers by words alone and says so."""
+CATCH_UP = 128
+"""Texts without a vector that a search embeds first; more are left to the background."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """Row → (similarity 0..1 or None, lexical score 0..1 or None), and what did not work."""
+
+    scores: Mapping[int, tuple[float | None, float | None]]
+    degraded: tuple[str, ...]
+
+
+class Retrieval:
+    """Searches the collections. Thread-safe."""
+
+    def __init__(self, database: Database, engine: Engine, indexer: Indexer, words: Mapping[str, LexicalIndex]) -> None:
+        self._database = database
+        self._engine = engine
+        self._indexer = indexer
+        self._words = words
+
+    def find(
+        self, collection: str, text: str, reach: Reach, *, limit: int, since: float | None, until: float | None
+    ) -> Hits:
+        """Return up to `limit` rows by each signal. A blank query finds nothing. Times are epoch seconds."""
+        if not text.strip() or not reach:
+            return Hits({}, ())
+        lexical = self._by_words(collection, text, reach, limit, since, until)
+        similar, degraded = self._by_meaning(collection, text, reach, limit, since, until)
+        rows = {*lexical, *similar}
+        return Hits({row: (similar.get(row), lexical.get(row)) for row in rows}, degraded)
+
+    def state(self) -> tuple[str, ...]:
+        """Return what is degraded now, in words; empty when all is well."""
+        if self._engine.state == "failed":
+            return (f"search by meaning is off: {self._engine.failure}",)
+        if self._engine.state == "loading":
+            return ("search by meaning is warming up; words are searched",)
+        return ()
+
+    def _by_words(
+        self, collection: str, text: str, reach: Reach, limit: int, since: float | None, until: float | None
+    ) -> dict[int, float]:
+        with self._database.read() as connection:
+            found = self._words[collection].search(connection, reach, text, limit=limit, within=_between(since, until))
+        return {hit.row: hit.score for hit in found.hits}
+
+    def _by_meaning(
+        self, collection: str, text: str, reach: Reach, limit: int, since: float | None, until: float | None
+    ) -> tuple[dict[int, float], tuple[str, ...]]:
+        if self._engine.state == "cold":
+            self._engine.start()
+        if not self._engine.wait(WARM_UP_SECONDS):
+            return {}, self.state()
+        try:
+            self._indexer.catch_up(CATCH_UP)
+            vector = self._engine.embed_query(text)
+            near = self._engine.vectors.search(collection, reach, vector, limit, since, until)
+            return self._calibrated(near), ()
+        except (ModelError, StoreError) as error:
+            log.warning("search by meaning failed: %s", error)
+            return {}, (f"search by meaning failed, words were searched: {error}",)
+
+    def _calibrated(self, near: list[tuple[str, float]]) -> dict[int, float]:
+        import numpy as np
+
+        similarity = self._engine.embedder.calibrate(np.array([cosine for _, cosine in near], dtype=np.float32))
+        return {int(row): float(score) for (row, _), score in zip(near, similarity, strict=True)}
+
+
+def _between(since: float | None, until: float | None) -> Within:
+    low = -(2**62) if since is None else math.ceil(since * 1000)
+    high = 2**62 if until is None else math.ceil(until * 1000)
+    return Within(condition="t.epoch_ms >= ? AND t.epoch_ms < ?", parameters=(low, high))

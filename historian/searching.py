@@ -1,0 +1,91 @@
+"""Finding events: vectors and words fused into one relevance, within a reach and strict bounds of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from historian.clock import Clock
+from historian.events import EventStore, StoredEvent
+from historian.model import Reach
+from historian.options import QueryOptions
+from historian.ranking import Candidate, rank
+from historian.retrieval import Retrieval
+from historian.views import FoundEvent, FoundEvents
+
+CANDIDATES = 200
+"""Nearest vectors looked at before other filters narrow them; an exact scan gives them for nothing."""
+MEMO_WEIGHT = 0.8
+"""A memo tells what the agent did; a statement about the same matter is the better answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventQuery:
+    """What to look for. The targets and bounds narrow; they never widen what `reach` allows. `until` is exclusive."""
+
+    text: str
+    reach: Reach
+    top_k: int
+    target_user_id: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    automatic: bool = False
+
+
+class EventSearch:
+    """Searches events. Thread-safe."""
+
+    def __init__(
+        self, events: EventStore, retrieval: Retrieval, options: Callable[[], QueryOptions], clock: Clock
+    ) -> None:
+        self._events = events
+        self._retrieval = retrieval
+        self._options = options
+        self._clock = clock
+
+    def search(self, query: EventQuery) -> FoundEvents:
+        """Return the most relevant events, best first; with nothing relevant, none."""
+        options = self._options()
+        since = query.since.timestamp() if query.since else None
+        until = query.until.timestamp() if query.until else None
+        hits = self._retrieval.find("events", query.text, query.reach, limit=CANDIDATES, since=since, until=until)
+        readable = self._events.within(query.reach)
+        found = {item.row: item for item in readable.rows(hits.scores) if _fits(item, query, since, until)}
+        half_life = (
+            options.time_decay_half_life_days_auto if query.automatic else options.time_decay_half_life_days_tool
+        )
+        ranked = rank(
+            [_candidate(item, *hits.scores[row]) for row, item in found.items()],
+            now=self._clock.now().timestamp(),
+            top_k=query.top_k,
+            floor=options.time_decay_min_similarity,
+            half_life_days=half_life,
+            boost=options.time_decay_boost,
+            decay_enabled=options.time_decay_enabled,
+        )
+        events = tuple(FoundEvent(found[int(item.id)].event, item.score, item.how) for item in ranked)
+        return FoundEvents(events, degraded=hits.degraded)
+
+
+def _fits(item: StoredEvent, query: EventQuery, since: float | None, until: float | None) -> bool:
+    event = item.event
+    at = event.timestamp.timestamp()
+    return (
+        event.same_as is None
+        and (query.target_user_id is None or query.target_user_id in (event.user_id, event.sender_id))
+        and (since is None or at >= since)
+        and (until is None or at < until)
+        and (event.has_new_info or not query.automatic)
+    )
+
+
+def _candidate(item: StoredEvent, similarity: float | None, lexical: float | None) -> Candidate:
+    weight = 1.0 if item.event.has_new_info else MEMO_WEIGHT
+    return Candidate(
+        id=str(item.row),
+        similarity=None if similarity is None else similarity * weight,
+        lexical=None if lexical is None else lexical * weight,
+        epoch=item.event.timestamp.timestamp(),
+        text=item.event.text,
+    )

@@ -1,0 +1,24 @@
+"""What the host knows about a request besides whose it is: time zone, names, place, request id."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Facts bound to a request by the server, never by a model.
+
+    `timezone` is an IANA name. `conversation_id` is None where the host does not say which conversation it is in;
+    `request_id` is None where the host has none, and then the job id takes its place.
+    """
+
+    timezone: str = "UTC"
+    conversation_id: str | None = None
+    request_id: str | None = None
+    end_seq: int | None = None
+    sender_id: str | None = None
+    sender_name: str | None = None
+    agent_name: str | None = None
+    group_name: str | None = None
+    location: str | None = None

@@ -1,0 +1,120 @@
+"""What reading the memory gives back, as plain frozen values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from historian.model import EntityType, Event
+
+JobState = Literal["pending", "processing", "done", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundEvent:
+    """An event that answers a query; `score` is its composed relevance, `how` the signals that found it."""
+
+    event: Event
+    score: float
+    how: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundEvents:
+    """Events, best first. `degraded` names what did not work; `warnings` what was understood differently."""
+
+    events: tuple[FoundEvent, ...]
+    degraded: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleLine:
+    """One line of a profile and what it rests on."""
+
+    text: str
+    event_ids: tuple[str, ...]
+    shown_in: str
+    confirmed: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileView:
+    """A profile as one request may see it; `text` is Markdown."""
+
+    entity_type: EntityType
+    entity_id: str
+    name: str | None
+    tags: tuple[str, ...]
+    updated_at: datetime | None
+    text: str
+    lines: tuple[VisibleLine, ...]
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FoundProfile:
+    """A profile that answers a query, with the line that does."""
+
+    entity_type: EntityType
+    entity_id: str
+    name: str | None
+    snippet: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class FoundProfiles:
+    """Profiles, best first."""
+
+    profiles: tuple[FoundProfile, ...]
+    degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Memo:
+    """What an agent did in one turn, short."""
+
+    text: str
+    job_id: str
+    at: datetime
+    timezone: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobStatus:
+    """Where one job stands. `age_seconds` counts from the moment it was acknowledged."""
+
+    job_id: str
+    state: JobState
+    step: str | None
+    attempts: int
+    error: str | None
+    age_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The state of the memory, as far as it concerns one scope."""
+
+    pending: int
+    processing: int
+    failed: int
+    oldest_age_seconds: float | None
+    unembedded: int
+    degraded: tuple[str, ...]
+    offline: tuple[str, ...]
+    job: JobStatus | None
+    failures: tuple[JobStatus, ...]
+    memos: tuple[Memo, ...]
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class AppendResult:
+    """What became of the messages of one append: counts, and each bad one with its reason."""
+
+    inserted: int
+    ignored: int
+    failed: tuple[tuple[int, str], ...]

@@ -1,0 +1,63 @@
+"""What the historian is asked to do: the payload of a job, read back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from historian.model import Scope
+from historian.session import Session
+from historian.turn import Turn
+
+END = "end"
+"""The kind of job that a closed turn makes."""
+APPEND = "append"
+"""The kind of job that `shiguan log` makes: messages to be recorded."""
+
+
+def scope_payload(scope: Scope) -> dict[str, Any]:
+    """Return a scope as a JSON object."""
+    return {"user_id": scope.user_id, "group_id": scope.group_id, "groups": sorted(scope.groups)}
+
+
+def scope_from(payload: Mapping[str, Any]) -> Scope:
+    """Return the scope that `scope_payload` wrote."""
+    return Scope(payload["user_id"], payload["group_id"], frozenset(payload["groups"]))
+
+
+@dataclass(frozen=True, slots=True)
+class TurnWork:
+    """One closed turn waiting for the historian."""
+
+    job_id: str
+    scope: Scope
+    session: Session
+    turn: Turn
+    mark: str
+    ended_at: datetime
+    echoes: frozenset[int]
+
+    @property
+    def request_id(self) -> str:
+        """The host's request id, or the job id where it has none."""
+        return self.session.request_id or self.job_id
+
+    @property
+    def sender_id(self) -> str:
+        """Who spoke: named by the host, else the user of the scope."""
+        return self.session.sender_id or self.scope.user_id
+
+    @classmethod
+    def read(cls, job_id: str, payload: Mapping[str, Any]) -> TurnWork:
+        """Return the work that a job of kind `end` describes."""
+        return cls(
+            job_id=job_id,
+            scope=scope_from(payload["scope"]),
+            session=Session(**payload["session"]),
+            turn=Turn.from_payload(payload["turn"]),
+            mark=payload["fingerprint"],
+            ended_at=datetime.fromisoformat(payload["ended_at"]),
+            echoes=frozenset(payload.get("echoes", ())),
+        )

@@ -1,0 +1,129 @@
+"""The MCP server: what is published, and the one place that turns Shiguan's errors into what a client sees."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
+from importlib.metadata import version
+from typing import Any
+
+from mcp.server.lowlevel.helper_types import ReadResourceContents
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import (
+    ResourceError,
+    ResourceNotFoundError,
+    UnexpectedResourceError,
+    UnexpectedToolError,
+)
+from mcp.server.mcpserver.resources import ResourceSecurity
+from mcp.server.mcpserver.tools import Tool
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, CallToolResult, InputRequiredResult
+from typing_extensions import override
+
+from historian.errors import NotConfiguredError, NotFoundError, ShiguanError
+from server.answers import refusal
+from server.arguments import checked
+from server.binding import Attached, bind_requests
+from server.resources import publish_resources
+from server.schema import flatten
+from server.toolsets import Published, published
+
+log = logging.getLogger(__name__)
+
+Lifespan = Callable[[MCPServer[Attached]], AbstractAsyncContextManager[Attached]]
+
+INSTRUCTIONS = (
+    "Long-term memory. Before answering, search_events or get_profile; when a turn is done, call end once with a short "
+    "memo and the new facts as observations, each a full sentence with names and dates."
+)
+
+
+class ShiguanServer(MCPServer[Attached]):
+    """An MCP server whose arguments are checked first and whose errors are sentences."""
+
+    def __init__(self, tools: Iterable[Published], lifespan: Lifespan) -> None:
+        self._published = {tool.name: tool for tool in tools}
+        self._tools = {tool.name: registered(tool) for tool in self._published.values()}
+        super().__init__(
+            "shiguan",
+            title="Shiguan 史官",
+            description="A memory that keeps what was said, what it amounts to, and the messages that prove it.",
+            instructions=INSTRUCTIONS,
+            version=version("shiguan"),
+            tools=[*self._tools.values()],
+            lifespan=lifespan,
+            middleware=[bind_requests],
+            resource_security=ResourceSecurity(exempt_params={"group_id", "event_id"}),
+        )
+        publish_resources(self)
+
+    @override
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Attached, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        if name not in self._tools:
+            return refusal(f"There is no tool of that name; the tools are {', '.join(self._published)}.")
+        try:
+            arguments = checked(name, self._tools[name].parameters, arguments, self._published[name].aliases)
+            return await super().call_tool(name, arguments, context)
+        except ShiguanError as error:
+            return refusal(str(error))
+        except UnexpectedToolError as wrapped:
+            return _tool_failure(wrapped)
+
+    @override
+    async def read_resource(
+        self, uri: Any, context: Context[Attached, Any] | None = None
+    ) -> Iterable[ReadResourceContents] | InputRequiredResult:
+        try:
+            return await super().read_resource(uri, context)
+        except UnexpectedResourceError as wrapped:
+            cause = _root(wrapped)
+            if isinstance(cause, NotFoundError):
+                raise ResourceNotFoundError(str(cause)) from wrapped
+            if isinstance(cause, ShiguanError):
+                raise ResourceError(str(cause)) from wrapped
+            raise
+
+
+def registered(tool: Published) -> Tool:
+    """Return `tool` as the SDK registers it, with schemas that every host accepts."""
+    made = Tool.from_function(
+        tool.function,
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        annotations=tool.annotations,
+    )
+    published_schema = made.fn_metadata.output_schema
+    if published_schema is None:
+        raise TypeError(f"tool {tool.name} has no output schema")
+    made.parameters = flatten(made.parameters)
+    made.fn_metadata.output_schema = flatten(published_schema)
+    return made
+
+
+def _tool_failure(wrapped: UnexpectedToolError) -> CallToolResult:
+    cause = _root(wrapped)
+    if isinstance(cause, NotConfiguredError):
+        raise MCPError(code=INTERNAL_ERROR, message=str(cause)) from wrapped
+    if isinstance(cause, ShiguanError):
+        return refusal(str(cause))
+    raise wrapped
+
+
+def _root(error: BaseException) -> BaseException:
+    while error.__cause__ is not None and not isinstance(error, ShiguanError):
+        error = error.__cause__
+    return error
+
+
+def build_app(toolsets: Sequence[str], lifespan: Lifespan) -> ShiguanServer:
+    """Return the server that publishes the default toolsets and `toolsets`.
+
+    Raises:
+        InvalidInputError: a toolset does not exist (yet); the sentence lists those that do.
+    """
+    return ShiguanServer(published(toolsets), lifespan)

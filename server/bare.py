@@ -1,0 +1,137 @@
+"""The settings that every command needs, read without pydantic: whose memory, where it lies, and in which time zone.
+
+Flags > environment > `shiguan.toml` in the data folder > defaults.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from historian.zones import load_zone
+
+from historian.errors import InvalidInputError, StoreError
+from historian.ids import normalise_id
+
+CONFIG_NAME = "shiguan.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class BareSettings:
+    """Whose memory, where, and which toolsets. `timezone` is an IANA name; ids are normalised."""
+
+    data_dir: Path
+    user: str
+    groups: tuple[str, ...]
+    timezone: str
+    toolsets: tuple[str, ...]
+
+
+def read_bare_settings(flags: Mapping[str, Any], environment: Mapping[str, str]) -> BareSettings:
+    """Return the settings; `flags` may hold None for what was not given.
+
+    Raises:
+        InvalidInputError: an id or the time zone is wrong, or the file is not TOML.
+    """
+    folder = data_folder(flags.get("data_dir"), environment)
+    file = read_config(folder)
+
+    def first(name: str, *variables: str) -> Any:
+        named = [flags.get(name), *(environment.get(variable) for variable in variables), file.get(name)]
+        return next((value for value in named if value not in (None, "", ())), None)
+
+    user = first("user", "SHIGUAN_USER_ID", "SHIGUAN_USER")
+    groups = _names(first("groups", "SHIGUAN_GROUPS"))
+    timezone = first("timezone", "SHIGUAN_TIMEZONE") or system_timezone(environment)
+    load_zone(str(timezone))
+    return BareSettings(
+        data_dir=folder,
+        user=normalise_id(str(user or system_user()), "user"),
+        groups=tuple(normalise_id(group, "group") for group in groups),
+        timezone=str(timezone),
+        toolsets=_names(first("toolsets", "SHIGUAN_TOOLSETS")),
+    )
+
+
+def data_folder(flag: str | Path | None, environment: Mapping[str, str]) -> Path:
+    """Return the data folder: the flag, `SHIGUAN_DATA_DIR`, or the platform's user-data folder."""
+    named = flag or environment.get("SHIGUAN_DATA_DIR")
+    if named:
+        return Path(named).expanduser().absolute()
+    from platformdirs import user_data_path
+
+    return user_data_path("shiguan", appauthor=False)
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """Return the settings file of a data folder as it stands; an absent one is empty.
+
+    Raises:
+        InvalidInputError: it is not TOML.
+        StoreError: it cannot be read.
+    """
+    import tomllib
+
+    try:
+        return tomllib.loads((folder / CONFIG_NAME).read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidInputError(f"{CONFIG_NAME} cannot be read as TOML: {error}.") from None
+    except OSError:
+        raise StoreError(f"{CONFIG_NAME} cannot be read; check its permissions.") from None
+
+
+def system_user() -> str:
+    """Return the name of the operating-system user, the default identity over stdio."""
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return "local"
+
+
+def system_timezone(environment: Mapping[str, str]) -> str:
+    """Return the IANA name of the system's time zone, or UTC where it cannot be told."""
+    named = environment.get("TZ", "").lstrip(":")
+    linked = os.path.realpath("/etc/localtime").partition("/zoneinfo/")[2]
+    written = _first_line("/etc/timezone")
+    for name in (named, linked, written):
+        if name and _is_zone(name):
+            return name
+    return "UTC"
+
+
+def _first_line(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8").partition("\n")[0].strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _is_zone(name: str) -> bool:
+    try:
+        load_zone(name)
+    except InvalidInputError:
+        return False
+    return True
+
+
+def _names(value: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return a list, a JSON list, or names separated by commas as names."""
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        if value.lstrip().startswith("["):
+            try:
+                value = [str(name) for name in json.loads(value)]
+            except ValueError:
+                raise InvalidInputError(f"{value[:80]!r} is not a JSON list of names.") from None
+        else:
+            value = value.split(",")
+    return tuple(dict.fromkeys(name.strip() for name in value if name.strip()))

@@ -1,0 +1,119 @@
+"""On whose behalf a request acts: the scope and session, bound by the server before any tool runs.
+
+Tools receive their memory through `Bound`, so it is absent from every schema and nothing that a client sends reaches
+it. Resources and prompts cannot take it that way; they read the same binding from a context variable that
+`bind_requests` sets around each request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Annotated, Any, Protocol
+
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.resolve import Resolve
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_REQUEST
+
+from historian.memory import Memory, ScopedMemory
+from historian.model import Scope
+from historian.session import Session
+
+OPENING = frozenset({"initialize", "server/discover"})
+"""Methods with which a client opens a connection; nothing may slow down their answer."""
+META_PREFIX = "shiguan/"
+"""Request `_meta` keys with this prefix name whom a trusted host acts for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """Whose request it is, and what the host knows about it."""
+
+    scope: Scope
+    session: Session
+
+
+class Binder(Protocol):
+    """Decides the binding of one request."""
+
+    def bind(self, meta: Mapping[str, Any] | None) -> Binding:
+        """Return the binding.
+
+        Raises:
+            MCPError: the request names an identity that it may not use.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FixedBinder:
+    """One person per process or connection, as over stdio: identity in `_meta` is an error, never ignored."""
+
+    binding: Binding
+
+    def bind(self, meta: Mapping[str, Any] | None) -> Binding:
+        """Return the one binding there is."""
+        named = sorted(key for key in meta or {} if key.startswith(META_PREFIX))
+        if named:
+            raise MCPError(
+                code=INVALID_REQUEST,
+                message=f"This server is bound to one user; start it with --trust-host to accept {named[0]} in _meta.",
+            )
+        return self.binding
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """What a server session works with; the SDK's lifespan yields it.
+
+    `warm_up` begins to load what is slow, in the background; calling it again does nothing.
+    """
+
+    memory: Memory
+    binder: Binder
+    warm_up: Callable[[], None]
+
+
+_current: ContextVar[ScopedMemory] = ContextVar("shiguan_scoped_memory")
+
+
+def current_memory() -> ScopedMemory:
+    """Return the memory that the request being served may use."""
+    return _current.get()
+
+
+async def bind_requests(ctx: ServerRequestContext[Attached, Any], call_next: CallNext) -> HandlerResult:
+    """Middleware: bind each request once, before validation, lookup and handlers.
+
+    What is slow is loaded once the client has its answer to the first message, which is when it sends a second one.
+    """
+    attached = ctx.lifespan_context
+    if ctx.method not in OPENING:
+        attached.warm_up()
+    if ctx.request_id is None:
+        return await call_next(ctx)
+    meta: Any = ctx.meta
+    binding = attached.binder.bind(meta)
+    with _bound(attached.memory.of(binding.scope, binding.session)):
+        return await call_next(ctx)
+
+
+@contextmanager
+def _bound(memory: ScopedMemory) -> Iterator[None]:
+    token = _current.set(memory)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+async def _resolve(context: Context[Attached, Any]) -> ScopedMemory:
+    return current_memory()
+
+
+Bound = Annotated[ScopedMemory, Resolve(_resolve)]
+"""A tool's memory, bound to the request."""

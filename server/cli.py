@@ -1,0 +1,144 @@
+"""The command line. Each command imports what it needs when it runs, so that a host's hook starts in milliseconds."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from historian.errors import ShiguanError
+
+Command = Callable[[argparse.Namespace], int]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run `shiguan` and return its exit code: 0 done, 1 refused with a sentence on stderr, 2 wrong usage."""
+    parsed = make_parser().parse_args(arguments)
+    run: Command = parsed.run
+    try:
+        return run(parsed)
+    except ShiguanError as error:
+        sys.stderr.write(f"shiguan: {error}\n")
+        return 1
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    parser = argparse.ArgumentParser(
+        prog="shiguan", description="A memory for AI agents: what was said, what it amounts to, and what proves it."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_serve(commands)
+    _add_log(commands)
+    _add_import(commands)
+    _add_status(commands)
+    _add_reindex(commands)
+    _add_queue(commands)
+    return parser
+
+
+if TYPE_CHECKING:
+    _Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def _command(commands: _Commands, name: str, run: Command, text: str) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name, help=text, description=text)
+    parser.set_defaults(run=run)
+    parser.add_argument("--data-dir", help="the data folder (default: $SHIGUAN_DATA_DIR, else the user-data folder)")
+    return parser
+
+
+def _with_identity(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--user", help="whose memory (default: $SHIGUAN_USER_ID, else the operating-system user)")
+    parser.add_argument(
+        "--group",
+        action="append",
+        dest="groups",
+        metavar="GROUP",
+        help="a group of the user; one binds the request to it, several only make them readable ($SHIGUAN_GROUPS)",
+    )
+    parser.add_argument("--timezone", help="IANA name, for example Asia/Shanghai (default: the system's)")
+
+
+def _add_serve(commands: _Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.serve import serve
+
+        return serve(arguments)
+
+    parser = _command(commands, "serve", run, "Serve the memory to one MCP client over stdin and stdout.")
+    parser.add_argument("--standalone", action="store_true", help="keep everything in this one process")
+    _with_identity(parser)
+    parser.add_argument(
+        "--toolsets", help="further toolsets, separated by commas (default: only those that are always published)"
+    )
+
+
+def _add_log(commands: _Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.log import log_turn
+
+        return log_turn(arguments)
+
+    parser = _command(commands, "log", run, "Put one chat turn into the record: for a host's hooks.")
+    _with_identity(parser)
+    parser.add_argument("content", help="what was said, or - to read it from stdin")
+    parser.add_argument("--role", choices=("user", "assistant", "system", "tool"), default="user")
+    parser.add_argument("--conversation", default="log", help="conversation id (default: log)")
+    parser.add_argument("--message-id", help="makes repeating the command harmless (default: derived from the turn)")
+    parser.add_argument("--sender-id")
+    parser.add_argument("--sender-name")
+    parser.add_argument("--ts", help="ISO 8601 (default: now)")
+
+
+def _add_import(commands: _Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.importing import import_file
+
+        return import_file(arguments)
+
+    parser = _command(commands, "import", run, "Import messages, one JSON object a line; repeating it changes nothing.")
+    _with_identity(parser)
+    parser.add_argument("file", help="a .jsonl file, or - for stdin")
+
+
+def _add_status(commands: _Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.status import show_status
+
+        return show_status(arguments)
+
+    parser = _command(commands, "status", run, "Show what the data folder holds and how its queue is doing.")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _add_reindex(commands: _Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.reindex import reindex
+
+        return reindex(arguments)
+
+    _command(commands, "reindex", run, "Make every vector anew, also after a change of embedding model.")
+
+
+def _add_queue(commands: _Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.queue import manage_queue
+
+        return manage_queue(arguments)
+
+    parser = _command(commands, "queue", run, "List jobs, and retry or discard those that failed.")
+    parser.add_argument("action", choices=("list", "retry", "discard"))
+    parser.add_argument("job_id", nargs="?", help="one failed job (default: all failed jobs)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The commands of `shiguan`, a module each."""

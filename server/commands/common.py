@@ -1,0 +1,48 @@
+"""What several commands share: settings from the parsed flags, and speaking to a person."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from historian.model import Scope
+from server.bare import BareSettings, read_bare_settings
+
+if TYPE_CHECKING:
+    from server.settings import Settings
+
+_SETTINGS = ("data_dir", "user", "groups", "timezone", "toolsets")
+
+
+def settings_from(arguments: argparse.Namespace) -> Settings:
+    """Return all settings. Slow: loads pydantic. Raises InvalidInputError."""
+    from server.settings import load_settings
+
+    return load_settings(_flags(arguments), os.environ)
+
+
+def bare_settings_from(arguments: argparse.Namespace) -> BareSettings:
+    """Return the few settings that need the standard library only. Raises InvalidInputError."""
+    return read_bare_settings(_flags(arguments), os.environ)
+
+
+def scope_of(settings: Settings | BareSettings) -> Scope:
+    """Return the scope: one group binds the requests to it, several only make those groups readable."""
+    groups = settings.groups
+    return Scope(settings.user, groups[0] if len(groups) == 1 else None, frozenset(groups))
+
+
+def say(line: str) -> None:
+    """Print one line to a person on stdout."""
+    sys.stdout.write(f"{line}\n")
+
+
+def complain(line: str) -> None:
+    """Print one line to a person on stderr."""
+    sys.stderr.write(f"{line}\n")
+
+
+def _flags(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {name: getattr(arguments, name, None) for name in _SETTINGS}

@@ -1,0 +1,48 @@
+"""`shiguan log`: one turn into the queue, with the standard library only, so that a hook costs its host little."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from datetime import UTC, datetime
+
+from historian.zones import load_zone
+
+from historian.clock import SystemClock
+from historian.errors import InvalidInputError
+from historian.intake import message_from
+from historian.queue import Queue
+from historian.work import APPEND, scope_payload
+from server.commands.common import bare_settings_from, say, scope_of
+
+
+def log_turn(arguments: argparse.Namespace) -> int:
+    """Queue one message; a server records it at once, or when it next runs."""
+    settings = bare_settings_from(arguments)
+    zone = load_zone(settings.timezone)
+    content = sys.stdin.read() if arguments.content == "-" else arguments.content
+    if not content.strip():
+        raise InvalidInputError("There is nothing to record; give the content, or - and text on stdin.")
+    scope = scope_of(settings)
+    message = {
+        "message_id": arguments.message_id,
+        "conversation_id": arguments.conversation,
+        "role": arguments.role,
+        "sender_id": arguments.sender_id or (scope.user_id if arguments.role == "user" else None),
+        "sender_name": arguments.sender_name,
+        "content": content.strip(),
+        "ts": arguments.ts or datetime.now(UTC).astimezone(zone).isoformat(),
+    }
+    message["message_id"] = message_from(message, zone).message_id
+    queue = Queue(settings.data_dir / "queues", clock=SystemClock())
+    try:
+        payload: dict[str, object] = {
+            "scope": scope_payload(scope),
+            "message": message,
+            "timezone": settings.timezone,
+        }
+        queue.enqueue(APPEND, scope.owner.key, payload)
+    finally:
+        queue.close()
+    say(f"Queued message {message['message_id']}.")
+    return 0

@@ -1,0 +1,183 @@
+"""The composition root: from settings to a memory that runs. Only here are stores and workers put together."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import anyio
+
+from historian.backlog import event_backlog, profile_backlog
+from historian.bell import Bell
+from historian.biographer import Biographer
+from historian.calibration import CalibrationFile
+from historian.clock import Clock, SystemClock
+from historian.closing import TurnCloser
+from historian.database import Database
+from historian.embed import BuiltinEmbedder, Embedder, Endpoint, OpenAIEmbedder
+from historian.engine import Engine
+from historian.errors import NotConfiguredError
+from historian.events import EVENT_WORDS, EventStore
+from historian.evidence import EvidenceFinder
+from historian.indexer import Indexer
+from historian.memory import Memory, Parts
+from historian.memos import MemoStore
+from historian.pipeline import Pipeline
+from historian.profile_index import PROFILE_WORDS, ProfileIndex
+from historian.profile_reading import ProfileReader
+from historian.profiles import ProfileStore
+from historian.queue import Queue
+from historian.receipts import ReceiptStore
+from historian.record import Record
+from historian.retrieval import Retrieval
+from historian.searching import EventSearch
+from historian.status import StatusReader
+from historian.steps import Steps
+from historian.vectors import VectorStore
+from historian.worker import Historian
+from server.folder import CALIBRATION_NAME, DATABASE_NAME, QUEUES_NAME, VECTORS_NAME, make_folder
+from server.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Household:
+    """All that one process holds of one data folder."""
+
+    memory: Memory
+    historian: Historian
+    engine: Engine
+    indexer: Indexer
+    database: Database
+    queue: Queue
+
+    def warm_up(self) -> None:
+        """Begin to load the embedder and the vectors in the background; calling it again does nothing."""
+        if self.engine.state == "cold":
+            self.engine.start()
+
+    def close(self) -> None:
+        """Close every store. The folder may be opened again afterwards."""
+        self.engine.close()
+        self.queue.close()
+        self.database.close()
+
+
+def make_embedder(settings: Settings) -> Embedder:
+    """Return the configured embedder, not loaded yet.
+
+    Raises:
+        NotConfiguredError: the provider needs a model or base_url that is not set.
+    """
+    chosen = settings.embedding
+    if chosen.provider == "builtin":
+        return BuiltinEmbedder()
+    if not chosen.model:
+        raise NotConfiguredError("embedding.provider is openai, so embedding.model must be set too.")
+    endpoint = Endpoint(
+        base_url=chosen.base_url,
+        api_key=chosen.api_key.get_secret_value(),
+        model=chosen.model,
+        dimensions=chosen.dimensions or None,
+        timeout=chosen.timeout,
+    )
+    return OpenAIEmbedder(endpoint, calibrations=CalibrationFile(settings.data_dir / CALIBRATION_NAME))
+
+
+def open_queue(settings: Settings, clock: Clock) -> Queue:
+    """Return the queue of the data folder. Several processes may have it open."""
+    return Queue(
+        settings.data_dir / QUEUES_NAME,
+        clock=clock,
+        max_retries=settings.queue.job_max_retries,
+        failed_max_age_days=settings.queue.failed_max_age_days,
+        failed_max_files=settings.queue.failed_max_files,
+    )
+
+
+def open_household(settings: Settings, *, embedder: Embedder | None = None, clock: Clock | None = None) -> Household:
+    """Open the data folder. Nothing heavy is imported or loaded yet; the engine does that when it is started.
+
+    Raises:
+        StoreError: the database or the queue cannot be opened.
+        NotConfiguredError: the embedder lacks a setting.
+    """
+    clock = clock or SystemClock()
+    make_folder(settings.data_dir)
+    engine = _engine(settings, embedder or make_embedder(settings), clock)
+    database = Database(settings.data_dir / DATABASE_NAME)
+    return _household(settings, database, engine, open_queue(settings, clock), clock)
+
+
+def vector_store(settings: Settings, embedder: Embedder, clock: Clock) -> VectorStore:
+    """Return the vector store of the data folder for a loaded embedder, not open yet."""
+    path = settings.data_dir / VECTORS_NAME
+    return VectorStore(path, identity=embedder.identity, dimension=embedder.dimension, clock=clock)
+
+
+def _engine(settings: Settings, embedder: Embedder, clock: Clock) -> Engine:
+    def open_vectors(loaded: Embedder) -> VectorStore:
+        store = vector_store(settings, loaded, clock)
+        store.open()
+        return store
+
+    return Engine(embedder, open_vectors, clock=clock)
+
+
+def _household(settings: Settings, database: Database, engine: Engine, queue: Queue, clock: Clock) -> Household:
+    options = settings.options
+    record, events, memos, receipts = (
+        Record(database),
+        EventStore(database),
+        MemoStore(database),
+        ReceiptStore(database),
+    )
+    indexer = Indexer(engine, [event_backlog(database), profile_backlog(database)])
+    retrieval = Retrieval(database, engine, indexer, {"events": EVENT_WORDS, "profiles": PROFILE_WORDS})
+    profile_index = ProfileIndex(database)
+    profiles = ProfileStore(settings.data_dir, clock=clock, revision_keep=options.profile.revision_keep)
+    biographer = Biographer(profiles, profile_index, options.profile.max_lines)
+    steps, jobs_bell, vectors_bell = Steps(), Bell(), Bell()
+    closer = TurnCloser(queue, receipts, clock, jobs_bell.ring)
+    closer.adopt([*queue.jobs("pending"), *queue.jobs("processing")])
+    pipeline = Pipeline(
+        database=database,
+        record=record,
+        events=events,
+        memos=memos,
+        receipts=receipts,
+        biographer=biographer,
+        evidence=EvidenceFinder(record, options.historian.recent_messages_inject_k),
+        indexer=indexer,
+        clock=clock,
+    )
+    parts = Parts(
+        record=record,
+        closer=closer,
+        search=EventSearch(events, retrieval, lambda: options.query, clock),
+        profiles=ProfileReader(biographer, profile_index, retrieval, lambda: options.query, clock),
+        status=StatusReader(queue, receipts, memos, steps, indexer, retrieval, clock),
+    )
+    historian = Historian(
+        queue=queue,
+        pipeline=pipeline,
+        indexer=indexer,
+        biographer=biographer,
+        steps=steps,
+        options=options.historian,
+        jobs_bell=jobs_bell,
+        vectors_bell=vectors_bell,
+    )
+    return Household(Memory(parts, options), historian, engine, indexer, database, queue)
+
+
+@asynccontextmanager
+async def running(household: Household) -> AsyncIterator[Household]:
+    """Run the historian for the duration of the block, then close the stores."""
+    try:
+        async with anyio.create_task_group() as tasks:
+            await tasks.start(household.historian.run)
+            yield household
+            tasks.cancel_scope.cancel()
+    finally:
+        household.close()

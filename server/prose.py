@@ -1,0 +1,76 @@
+"""Results as prose, for the text channel: what a model or a person reads."""
+
+from __future__ import annotations
+
+from historian.turn import Receipt
+from historian.views import AppendResult, FoundEvents, FoundProfiles, ProfileView, Status
+from server.answers import quoted
+from server.tools.convert import NOTHING_FOUND, local
+
+
+def end_prose(receipt: Receipt) -> str:
+    """Say what became of the turn."""
+    if receipt.job_id is None:
+        return "The turn is closed; there was nothing to remember, so nothing was queued."
+    first = f"Queued as job {receipt.job_id}."
+    if receipt.duplicate:
+        first = f"This repeats job {receipt.job_id}; nothing new was queued."
+    advice = [f"Observation {a.index}: {a.hint}" for a in receipt.gate]
+    return "\n".join([first, *advice])
+
+
+def events_prose(found: FoundEvents) -> str:
+    """List the events, each as quoted data with its id, time and evidence."""
+    lines = [
+        f"{number}. {quoted(item.event.text)} ({local(item.event.timestamp, item.event.timezone)}; event "
+        f"{item.event.event_id}; messages {', '.join(item.event.message_ids) or 'none'})"
+        for number, item in enumerate(found.events, start=1)
+    ]
+    head = f"{len(lines)} remembered, best first (quoted data):" if lines else NOTHING_FOUND
+    return "\n".join([head, *lines, *_notices(found.degraded, found.warnings)])
+
+
+def profile_prose(view: ProfileView) -> str:
+    """Give the profile's Markdown as a quoted block."""
+    if not view.text.strip():
+        return "\n".join(["Nothing is known yet.", *_notices((), view.warnings)])
+    block = "\n".join(f"> {line}" for line in view.text.splitlines())
+    name = f"{view.entity_type} {view.entity_id}"
+    return "\n".join([f"Profile of {name} (quoted data):", block, *_notices((), view.warnings)])
+
+
+def profiles_prose(found: FoundProfiles) -> str:
+    """List the profiles with the line that answers."""
+    lines = [
+        f"{number}. {hit.entity_type} {hit.entity_id}{f' ({hit.name})' if hit.name else ''}: {quoted(hit.snippet)}"
+        for number, hit in enumerate(found.profiles, start=1)
+    ]
+    return "\n".join([*(lines or [NOTHING_FOUND]), *_notices(found.degraded, ())])
+
+
+def status_prose(status: Status) -> str:
+    """Say how the memory is doing, and where the asked job stands."""
+    lines: list[str] = []
+    if status.job is not None:
+        job = status.job
+        at = f" at step {job.step}" if job.step else ""
+        why = f": {job.error}" if job.error else ""
+        lines.append(f"Job {job.job_id} is {job.state}{at} after {job.attempts} failed attempts{why}.")
+    age = f", the oldest for {status.oldest_age_seconds:.0f} s" if status.oldest_age_seconds is not None else ""
+    lines.append(f"{status.pending} pending{age}, {status.processing} processing, {status.failed} failed.")
+    lines.append(f"{status.unembedded} statements wait for their vector (they are found by words already).")
+    lines += [f"Failed {job.job_id}: {job.error}" for job in status.failures]
+    lines += [f"Memo {local(memo.at, memo.timezone)}: {quoted(memo.text)}" for memo in status.memos]
+    if status.offline:
+        lines.append("Runs offline: " + "; ".join(status.offline) + ".")
+    return "\n".join([*lines, *_notices(status.degraded, ()), *([status.hint] if status.hint else [])])
+
+
+def append_prose(result: AppendResult) -> str:
+    """Say what became of the messages."""
+    head = f"{result.inserted} recorded, {result.ignored} known already, {len(result.failed)} refused."
+    return "\n".join([head, *(f"Message {index}: {reason}" for index, reason in result.failed)])
+
+
+def _notices(degraded: tuple[str, ...], warnings: tuple[str, ...]) -> list[str]:
+    return [*(f"Degraded: {what}" for what in degraded), *(f"Note: {what}" for what in warnings)]

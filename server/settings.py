@@ -1,0 +1,96 @@
+"""Settings: flags > environment (`SHIGUAN_QUERY__AUTO_TOP_K`) > `shiguan.toml` in the data folder > defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
+from typing_extensions import override
+
+from historian.errors import InvalidInputError
+from historian.options import ContextOptions, HistorianOptions, Options, ProfileOptions, QueryOptions, QueueOptions
+from server.bare import read_bare_settings, read_config
+
+
+class EmbeddingSettings(BaseModel):
+    """Which model turns text into vectors; `builtin` needs no key, network or download."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    provider: Literal["builtin", "openai"] = "builtin"
+    model: str = ""
+    base_url: str = ""
+    api_key: SecretStr = SecretStr("")
+    dimensions: int = Field(default=0, ge=0, le=8192)
+    chunk_size: int = Field(default=300, ge=50, le=8000)
+    timeout: float = Field(default=30.0, gt=0, le=600)
+
+
+class Settings(BaseSettings):
+    """Everything an operator can set. Frozen; secrets never show in its text."""
+
+    model_config = SettingsConfigDict(env_prefix="SHIGUAN_", env_nested_delimiter="__", frozen=True, extra="forbid")
+
+    data_dir: Path
+    user: str
+    groups: Annotated[tuple[str, ...], NoDecode]
+    timezone: str
+    toolsets: Annotated[tuple[str, ...], NoDecode]
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    query: QueryOptions = QueryOptions()
+    historian: HistorianOptions = HistorianOptions()
+    profile: ProfileOptions = ProfileOptions()
+    queue: QueueOptions = QueueOptions()
+    context: ContextOptions = ContextOptions()
+
+    @classmethod
+    @override
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        bare: Any = init_settings()
+        tables = InitSettingsSource(settings_cls, init_kwargs=bare.pop("tables", {}))
+        return InitSettingsSource(settings_cls, init_kwargs=bare), env_settings, tables
+
+    @property
+    def options(self) -> Options:
+        """The part that the memory itself reads."""
+        return Options(
+            query=self.query,
+            historian=self.historian,
+            queue=self.queue,
+            profile=self.profile,
+            context=self.context,
+        )
+
+
+def load_settings(flags: Mapping[str, Any], environment: Mapping[str, str]) -> Settings:
+    """Return the settings; `flags` may hold None for what was not given. Tables come from the process environment.
+
+    Raises:
+        InvalidInputError: a setting has a wrong value, or the file is not TOML; the sentence names the setting.
+    """
+    bare = read_bare_settings(flags, environment)
+    top = {name: getattr(bare, name) for name in ("data_dir", "user", "groups", "timezone", "toolsets")}
+    tables = {name: value for name, value in read_config(bare.data_dir).items() if name not in top}
+    try:
+        return Settings(**top, tables=tables)  # type: ignore[call-arg]
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "a setting"
+        reason = first["msg"].removeprefix("Value error, ")
+        raise InvalidInputError(f"The setting {where} is wrong: {reason}.") from None

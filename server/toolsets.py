@@ -1,0 +1,42 @@
+"""Which tools are published: the default sets always, others where the operator names them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcp_types import ToolAnnotations
+
+from historian.errors import InvalidInputError
+
+DEFAULT_TOOLSETS = ("core",)
+RESERVED_TOOLSETS = ("core", "evidence", "host", "pinned", "group", "recall", "admin")
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """One tool as clients see it. `aliases` map names accepted for compatibility to parameter names."""
+
+    function: Callable[..., Any]
+    name: str
+    title: str
+    description: str
+    annotations: ToolAnnotations
+    aliases: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def published(toolsets: Sequence[str]) -> list[Published]:
+    """Return the tools of the default toolsets and of `toolsets`, in a stable order.
+
+    Raises:
+        InvalidInputError: a toolset does not exist (yet); the sentence lists those that do.
+    """
+    from server.tools import core, host
+
+    known: dict[str, list[Published]] = {"core": core.TOOLS, "host": host.TOOLS}
+    wanted = [*DEFAULT_TOOLSETS, *toolsets]
+    for name in wanted:
+        if name not in known:
+            raise InvalidInputError(f"There is no toolset {name!r}; the toolsets are {', '.join(known)}.")
+    return [tool for name in known if name in wanted for tool in known[name]]
