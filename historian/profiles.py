@@ -1,0 +1,234 @@
+"""The profile files: one Markdown file per person and per group, their history, and the guard of hand edits.
+
+    profiles/users/{name}.md              what is true now; a human may edit it at any time
+    profiles/groups/{name}.md
+    profiles/history/users/{name}/{UTC stamp}.md             versions before each change
+    profiles/history/users/{name}/{UTC stamp}.unreadable.md  broken hand edits, never dropped
+    profiles/history/users/{name}/last.md                    what the store wrote last
+
+Calls for one entity are made under that entity's lock, which the caller holds; different entities need none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import get_args
+
+from historian.clock import Clock
+from historian.durable import DiskErrors, write_durably
+from historian.errors import ConflictError, InvalidInputError, StoreError
+from historian.ids import MAX_ID_LENGTH, safe_name
+from historian.model import EntityType, Owner
+from historian.profile import Profile
+from historian.profile_text import MAX_FILE_BYTES, digest_of, entity_id_of, format_file, parse
+from historian.revisions import Revision, Revisions, make_folder
+
+_KINDS: tuple[EntityType, ...] = get_args(EntityType)
+_HEAD_LINES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    path: Path
+    revisions: Revisions
+
+    def read(self) -> bytes | None:
+        with DiskErrors():
+            try:
+                return self.path.read_bytes()
+            except FileNotFoundError:
+                return None
+
+
+class ProfileStore:
+    """Reads and writes profile files below `root`/profiles, keeping `revision_keep` earlier versions of each.
+
+    Raises:
+        InvalidInputError: `revision_keep` is less than 1, or an id can be no file's (empty, too long, broken Unicode).
+        StoreError: a file cannot be read or written now.
+    """
+
+    def __init__(self, root: Path, *, clock: Clock, revision_keep: int = 5) -> None:
+        if revision_keep < 1:
+            raise InvalidInputError("Keep at least 1 revision of each profile.")
+        self._root = root / "profiles"
+        self._clock = clock
+        self._keep = revision_keep
+
+    def read(self, entity: Owner) -> Profile | None:
+        """Return the profile, with hand edits taken in, or None where there is no file.
+
+        Raises:
+            StoreError: its file cannot be read as UTF-8 and YAML, or names another entity. The text is left as it is.
+        """
+        data = self._files(entity).read()
+        return None if data is None else parse(data, entity)
+
+    def read_or_recover(self, entity: Owner) -> tuple[Profile | None, str | None]:
+        """Return the profile and None; or, where its file is broken, the last good version and a warning.
+
+        The broken text is kept aside in the history before anything else. The digest of a recovered profile is that
+        of the broken file, so that writing it replaces exactly that text.
+        """
+        files = self._files(entity)
+        data = files.read()
+        if data is None:
+            return None, None
+        try:
+            return parse(data, entity), None
+        except StoreError as error:
+            self._keep_version(files, data, entity)
+            good = self._last_good(files, entity)
+            used = "the last good version is used" if good is not None else "there is no earlier version"
+            warning = f"{error} The broken text is kept in the history and {used}."
+            return (None if good is None else replace(good, digest=digest_of(data))), warning
+
+    def digest(self, entity: Owner) -> str | None:
+        """Return the SHA-256 of the file as it stands, in hex, or None where there is none."""
+        data = self._files(entity).read()
+        return None if data is None else digest_of(data)
+
+    def write(self, profile: Profile, *, expected: str | None) -> str:
+        """Write the profile durably after keeping the version before it, and return the new digest.
+
+        `expected` is the digest of the file the profile was made from, None where there was none. A profile that says
+        what the file says already is not written again. Between the check and the rename a few microseconds remain in
+        which an editor's save can be overwritten.
+
+        Raises:
+            ConflictError: the file was changed meanwhile; read it again and merge again.
+        """
+        files = self._files(profile.entity)
+        current = files.read()
+        if (None if current is None else digest_of(current)) != expected:
+            raise ConflictError(
+                f"The profile of {profile.entity.key} was changed meanwhile; read it again and merge again."
+            )
+        if current is not None and current == format_file(profile):
+            return digest_of(current)
+        data = format_file(replace(profile, updated_at=self._clock.now()))
+        if current is not None:
+            self._keep_version(files, current, profile.entity)
+        with DiskErrors():
+            files.revisions.note_written(data)
+            make_folder(files.path.parent)
+            write_durably(files.path, data)
+        return digest_of(data)
+
+    def list(self) -> tuple[Owner, ...]:
+        """Return the entities that have a file, users first, by id."""
+        return _in_order(self._entities(history=False))
+
+    def changed_by_hand(self) -> tuple[Owner, ...]:
+        """Return the entities whose file is not what the store last wrote: edited, copied in, copied back or deleted.
+
+        It compares with a copy kept beside the history, so it needs no memory of earlier runs. Whether a vector is up
+        to date is another question: compare the digest it was made from with `digest`.
+        """
+        found = {*self._entities(history=False), *self._entities(history=True)}
+        changed = [e for e in found if (files := self._files(e)).read() != files.revisions.last_written()]
+        return _in_order(changed)
+
+    def history(self, entity: Owner) -> tuple[Revision, ...]:
+        """Return the kept earlier versions, newest first; broken hand edits are among them, marked unreadable."""
+        with DiskErrors():
+            return self._files(entity).revisions.list()
+
+    def read_revision(self, entity: Owner, revision: str) -> Profile:
+        """Return an earlier version.
+
+        Raises:
+            NotFoundError: no such version is kept.
+            StoreError: it is one of the unreadable ones.
+        """
+        with DiskErrors():
+            data = self._files(entity).revisions.read(revision)
+        return parse(data, entity)
+
+    def restore(self, entity: Owner, revision: str) -> Profile:
+        """Make an earlier version the present one, the present one becoming a revision, and return it as written.
+
+        Events that only the present one has seen are retired, so that repeating a job does not undo the restoring.
+
+        Raises:
+            NotFoundError, StoreError: as for `read_revision`.
+        """
+        earlier = self.read_revision(entity, revision)
+        present, _ = self.read_or_recover(entity)
+        seen = present.events if present is not None else frozenset[str]()
+        undone = sorted(seen - earlier.events)
+        restored = replace(earlier, retired=(*earlier.retired, *undone))
+        self.write(restored, expected=self.digest(entity))
+        written = self.read(entity)
+        return restored if written is None else written
+
+    def _files(self, entity: Owner) -> _Files:
+        _check_id(entity.id)
+        folder, name = f"{entity.kind}s", safe_name(entity.id)
+        revisions = Revisions(self._root / "history" / folder / name, keep=self._keep)
+        return _Files(self._root / folder / f"{name}.md", revisions)
+
+    def _keep_version(self, files: _Files, data: bytes, entity: Owner) -> None:
+        try:
+            parse(data, entity)
+            readable = True
+        except StoreError:
+            readable = False
+        with DiskErrors():
+            files.revisions.add(data, now=self._clock.now(), readable=readable)
+
+    def _last_good(self, files: _Files, entity: Owner) -> Profile | None:
+        with DiskErrors():
+            versions = [files.revisions.last_written()]
+            versions += [files.revisions.read(r.name) for r in files.revisions.list() if r.readable]
+        for data in versions:
+            try:
+                if data is not None:
+                    return parse(data, entity)
+            except StoreError:
+                continue
+        return None
+
+    def _entities(self, *, history: bool) -> Iterator[Owner]:
+        """Yield whom the files are about: by their frontmatter, or by their history where that is broken."""
+        for kind in _KINDS:
+            folder = self._root / "history" / f"{kind}s" if history else self._root / f"{kind}s"
+            with DiskErrors():
+                paths = sorted(folder.iterdir()) if folder.is_dir() else []
+            for path in paths:
+                if history or path.suffix == ".md":
+                    name = path.name.removesuffix(".md")
+                    found = self._id_behind(kind, name)
+                    yield from () if found is None else (Owner(kind, found),)
+
+    def _id_behind(self, kind: EntityType, name: str) -> str | None:
+        """Return the id that a file name was made from: itself where it is plain, else one that the files name."""
+        if safe_name(name) == name:
+            return name
+        folder = f"{kind}s"
+        copies = (self._root / folder / f"{name}.md", self._root / "history" / folder / name / "last.md")
+        return next((found for path in copies if (found := _id_in(path, name)) is not None), None)
+
+
+def _in_order(entities: Iterable[Owner]) -> tuple[Owner, ...]:
+    return tuple(sorted(entities, key=lambda entity: (_KINDS.index(entity.kind), entity.id)))
+
+
+def _check_id(identifier: str) -> None:
+    broken = any("\ud800" <= character <= "\udfff" for character in identifier)
+    if not identifier or len(identifier) > MAX_ID_LENGTH or broken:
+        raise InvalidInputError(f"An entity id is 1 to {MAX_ID_LENGTH} characters of whole Unicode.")
+
+
+def _id_in(path: Path, name: str) -> str | None:
+    """Return the id that a file names in its frontmatter, where it is the one that the file name was made from."""
+    if not path.is_file():
+        return None
+    with DiskErrors():
+        text = path.read_bytes()[:MAX_FILE_BYTES].decode("utf-8-sig", "replace").replace("\r\n", "\n")
+    head = text.removeprefix("---\n").partition("\n---")[0]
+    lines = [line for line in head.split("\n", _HEAD_LINES)[:_HEAD_LINES] if line.startswith("entity_id:")]
+    ids = (entity_id_of(piece) for piece in (*lines, head))
+    return next((found for found in ids if found is not None and safe_name(found) == name), None)
