@@ -1,0 +1,248 @@
+"""What a single pattern of the gate cannot see: what stands before a word in its clause, and a date beside it.
+
+Each guard looks at a bounded stretch of the text on either side.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from types import MappingProxyType
+
+from historian import gate_terms as zh
+from historian import gate_words as en
+
+_WORD = re.compile("[a-z]+")
+_REACH = 32
+_SENTENCE_REACH = 120
+_CLAUSE_END = re.compile(r"[，。；：！？、,;:!?\n（()）]")
+_SENTENCE_END = re.compile(r"[。！？!?\n]|\.\s")
+_OPENING = " \t\"“‘'(（[【*•>-—–"
+_NAME = re.compile(
+    rf"(?:[小老阿][{zh.HAN}]|[{zh.SURNAMES}][{zh.HAN}]{{1,2}}|[A-Z][a-z]+(?: [A-Z][a-z]+)?|￼+)"
+    r"\s?(?:说|表示|提到|曾经?|也|都|就|和家人|一家)?\s*"
+)
+_NOT_NAME = re.compile(r".*[天代朝时年月日会考金周试工装案立度班课业程婚]$")
+_DATE = (
+    r"(?:\d{4}\s?[-/.年]\s?\d{1,2}\s?[-/.月]\s?\d{1,2}\s?日?号?|\d{1,2}\s?月\s?\d{1,2}\s?[日号]?|"
+    rf"(?:\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?)?(?i:{en.MONTHS_PATTERN})\.?(?:\s\d{{1,2}}(?:st|nd|rd|"
+    rf"th)?)?(?:,?\s\d{{4}})?|"
+    r"\d{1,2}/\d{1,2}(?:/\d{2,4})?)"
+)
+_DATE_AFTER = re.compile(rf"(?:晚上?|早上?|上午|下午|中午|傍晚)?[\s,，(（]*(?:the |on )?{_DATE}")
+_DATE_BEFORE = re.compile(rf"{_DATE}[\s,，(（/]*(?:是|is a |was a |, a )?(?:on )?$")
+_HABIT_ZH = re.compile(r"喜欢|常常|经常|总[是会]|习惯|每|一般|通常|爱|偶尔|往往|照例|固定")
+_HABIT_EN = en.words("every each usually always often typically normally generally never regularly sometimes")
+_FUTURE = en.words(
+    "will shall ll due plans plan wants intends hopes must start leave arrive begin open close return "
+    "fly depart graduate retire leaves starts arrives begins expires launches ships departs returns ends "
+    "opens closes flies graduates retires call remind meet ping check back again"
+)
+_PAST = en.words(
+    "was were did had ran wrote built made learnt lost read took came went won sold grew fell rose "
+    "became got gave drove swam spent found taught cut put set"
+)
+_GENERIC_THEN = re.compile(r"(?:会|将|后|就)?(?:被)?(?:自动|过期|失效|超时|重试|到期|断开|释放|删除|清除|关闭)")
+_WILL_DO = re.compile(
+    r"\b(?i:will|shall|going to|can|could|should|please)\b|['’]ll\b|^\W*(?i:call|do|check|see|talk)\b"
+)
+_I_VERB = re.compile(
+    r"\si?\s?(?:am|was|have|had|think|like|love|hate|want|need|will|would|can|do|did|don['’]t|know|"
+    r"live|work|prefer|feel|also|really)\b"
+)
+_ROMAN = re.compile(
+    r"(?:,|\sand|\sor|[-–/]|和|、|到|至)?\s*I[IVX]\b|\.\s?[A-Z]|\s(?:Ching|beam)|"
+    r"\s?[型类级期卷度章号部区]"
+)
+
+
+def is_code(text: str, start: int, end: int) -> bool:
+    """Tell whether the word at `start` is part of a path, handle, option, attribute or call."""
+    before = text[max(0, start - 2) : start]
+    if before[-1:] in ("@", "#", "$", "/", "\\", "~", "_", "=", "<", "%", "&") or before in ("::", "--", "->", ".."):
+        return True
+    if before[-1:] in (".", "-") and before[:1].strip() == "":
+        return True
+    return text[end : end + 1] in ("(", "=", "_", "[") or text[end : end + 2] in ("::", "->")
+
+
+def is_name(text: str, run: str, start: int) -> bool:
+    """Tell whether a word is written as a name or title: capitals in the middle of a sentence, or all capitals."""
+    if len(run) > 1 and run.isupper():
+        return not _is_shouted(text, start)
+    if run[:1].islower() or run == "I" or run[:2] in ("I'", "I’") or run.lower().partition("'")[0] in _DAYS:
+        return False
+    return not _starts_sentence(text, start)
+
+
+_DAYS = frozenset(en.WEEKDAYS.split()) | en.words("mon tue tues wed thu thurs fri")
+
+
+def _is_shouted(text: str, start: int) -> bool:
+    around = text[max(0, start - _SENTENCE_REACH) : start + _SENTENCE_REACH]
+    return around.isupper() and len(re.findall(r"[A-Z]+", around)) >= 4
+
+
+def _starts_sentence(text: str, start: int) -> bool:
+    before = text[max(0, start - _REACH) : start].rstrip(_OPENING)
+    return not before or before[-1] in ".!?。！？:：;；\n"
+
+
+def _before(text: str, start: int, end_of_part: re.Pattern[str], reach: int = _REACH) -> str | None:
+    """Return what stands before `start` in its clause or sentence; None when its beginning is out of reach."""
+    part = text[max(0, start - reach) : start]
+    last = None
+    for match in end_of_part.finditer(part):
+        last = match
+    if last is not None:
+        return part[last.end() :].strip()
+    return part.strip() if start <= reach else None
+
+
+def _sentence(text: str, start: int, end: int) -> str:
+    before = _before(text, start, _SENTENCE_END, _SENTENCE_REACH)
+    left = text[max(0, start - _SENTENCE_REACH) : start] if before is None else before
+    right = text[end : end + _SENTENCE_REACH]
+    stop = _SENTENCE_END.search(right)
+    return f"{left} {right[: stop.start()] if stop else right}"
+
+
+def _words(sentence: str) -> list[str]:
+    return _WORD.findall(sentence.lower())
+
+
+def _is_person(prefix: str) -> bool:
+    return _NAME.fullmatch(prefix) is not None and _NOT_NAME.match(prefix) is None
+
+
+def _bare(text: str, start: int, end: int) -> bool:
+    prefix = _before(text, start, _CLAUSE_END)
+    return prefix is not None and (not prefix or _is_person(prefix))
+
+
+def _start(text: str, start: int, end: int) -> bool:
+    return _before(text, start, _SENTENCE_END) == ""
+
+
+def _dated(text: str, start: int, end: int) -> bool:
+    if _DATE_AFTER.match(text, end) is not None:
+        return False
+    return _DATE_BEFORE.search(text[max(0, start - _REACH) : start]) is None
+
+
+def _not_habit(text: str, start: int, end: int) -> bool:
+    sentence = _sentence(text, start, end)
+    return _HABIT_ZH.search(sentence) is None and _HABIT_EN.isdisjoint(_words(sentence))
+
+
+def _weekday(text: str, start: int, end: int) -> bool:
+    previous = _previous_word(text, start)
+    return previous not in en.WEEKDAY_NAMES and _dated(text, start, end) and _not_habit(text, start, end)
+
+
+def _chinese_weekday(text: str, start: int, end: int) -> bool:
+    return _dated(text, start, end) and _not_habit(text, start, end)
+
+
+def _calendar(text: str, start: int, end: int) -> bool:
+    before = text[max(0, start - 3) : start].rstrip()
+    return before[-1:] not in frozenset(f"{zh.NUMERALS}每年逢月度正腊冬") or not before
+
+
+def _fresh(text: str, start: int, end: int) -> bool:
+    if text[start + 1 : end] in ("才", "刚"):
+        return True
+    prefix = _before(text, start, _CLAUSE_END)
+    return not (prefix is not None and len(prefix) == 1 and prefix in zh.SURNAMES)
+
+
+def _begun(text: str, start: int, end: int) -> bool:
+    before = text[max(0, start - 4) : start].rstrip()
+    if before and before[-1] in zh.ANCHOR_ENDS:
+        return False
+    if re.match(r"(?:1[5-9]|20)\d\d\s?年", text[start:end]):
+        return False
+    return _GENERIC_THEN.match(text, end) is None
+
+
+def _owned(text: str, start: int, end: int) -> bool:
+    prefix = _before(text, start, _CLAUSE_END)
+    if not prefix:
+        return True
+    return prefix[-1] not in zh.OWNER_ENDS and not _is_person(prefix)
+
+
+def _near(text: str, start: int, end: int) -> bool:
+    prefix = _before(text, start, _CLAUSE_END)
+    if prefix is None:
+        return False
+    return not prefix or prefix[-1] in "在到去从住来往是找了" or (not prefix.isascii() and _is_person(prefix))
+
+
+def _nearest(text: str, start: int, end: int) -> bool:
+    prefix = _before(text, start, _CLAUSE_END)
+    return prefix is None or re.search(r"离(?![职开婚家世谱异散])|距", prefix) is None
+
+
+def _previous_word(text: str, start: int) -> str:
+    match = re.search(r"([A-Za-z]+) +$", text[max(0, start - _REACH) : start])
+    return match[1].lower() if match else ""
+
+
+def _i(text: str, start: int, end: int) -> bool:
+    if text[start] == "i":
+        return _I_VERB.match(text, end) is not None
+    if _previous_word(text, start) in en.TITLES_BEFORE_I or _ROMAN.match(text, end) is not None:
+        return False
+    before = text[max(0, start - 3) : start].rstrip()
+    return before[-1:] not in ("卷", "型", "类", "级", "期", "部", "章", "第") and text[start - 1 : end + 1] != "(I)"
+
+
+def _future(text: str, start: int, end: int) -> bool:
+    words = _words(_sentence(text, start, end))
+    if any(word in _PAST or (len(word) > 4 and word.endswith("ed")) for word in words):
+        return False
+    return not _FUTURE.isdisjoint(words) or any(
+        first in ("is", "are", "am", "be") and (second.endswith("ing") or second in ("back", "over", "out", "up"))
+        for first, second in pairwise(words)
+    )
+
+
+def _later(text: str, start: int, end: int) -> bool:
+    before = _before(text, start, _SENTENCE_END, _SENTENCE_REACH) or ""
+    return _WILL_DO.search(before) is not None
+
+
+def _just(text: str, start: int, end: int) -> bool:
+    return text[start:end].lower() == "just now" or _previous_word(text, start) not in _BE
+
+
+_BE = en.words("is are was were be being it or not than")
+
+_GUARDS: Mapping[str, Callable[[str, int, int], bool]] = MappingProxyType(
+    {
+        "bare": _bare,
+        "start": _start,
+        "dated": _chinese_weekday,
+        "weekday": _weekday,
+        "weekend": _chinese_weekday,
+        "habit": _not_habit,
+        "calendar": _calendar,
+        "fresh": _fresh,
+        "begun": _begun,
+        "owned": _owned,
+        "near": _near,
+        "nearest": _nearest,
+        "i": _i,
+        "future": _future,
+        "later": _later,
+        "just": _just,
+    }
+)
+
+
+def counts(guard: str, text: str, start: int, end: int) -> bool:
+    """Tell whether a match at `start:end` needs context, by the guard of that name; True for a name without a guard."""
+    check = _GUARDS.get(guard)
+    return check is None or check(text, start, end)

@@ -1,0 +1,231 @@
+"""English rules of the gate, as data. Rows are `(words, what, pattern)`, as in `gate_terms`, keyed by lower-case word.
+
+The pattern is tried at the beginning of the word, without regard to case; an empty pattern means the word itself.
+"""
+
+from __future__ import annotations
+
+Row = tuple[str, str, str]
+
+
+def words(text: str) -> frozenset[str]:
+    """Return the words of `text`, which white space separates, as a set."""
+    return frozenset(text.split())
+
+
+WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday"
+MONTHS = "january february march april may june july august september october november december"
+MONTHS_PATTERN = (
+    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|"
+    "oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
+)
+_WEEKDAY = f"(?:{WEEKDAYS.replace(' ', '|')})"
+_MONTH = f"(?:{MONTHS.replace(' may ', ' ').replace(' ', '|')}|(?-i:May))"
+_SEASON = "spring|summer|autumn|fall|winter|christmas|easter|thanksgiving"
+_LONG = rf"weeks?|weekends?|fortnight|months?|quarters?|semesters?|terms?|sprints?|years?|decades?|century|{_SEASON}"
+_UNIT = rf"(?:seconds?|minutes?|hours?|days?|nights?|{_LONG})"
+COUNT = (
+    r"(?:\d{1,4}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|half an?|"
+    r"(?:a )?few|(?:a )?couple(?: of)?|several|many|some)"
+)
+_PERSON = (
+    "guy|person|man|woman|customer|user|colleague|coworker|student|engineer|client|candidate|patient|lady|gentleman|"
+    "kid|boy|girl|employee|fellow|speaker|friend"
+)
+_PLACE = (
+    "place|group|channel|room|city|town|office|country|neighbou?rhood|restaurant|street|area|region|village|"
+    "cafe|café|hotel|campus|island|chat|spot|apartment|house|shop|store|school|hospital|park|bar|gym|"
+    "state|building|floor|station|venue|library|bakery|factory|warehouse"
+)
+_FOLLOWS = (
+    r"\s+(?:is|was|are|were|will|has|have|had|can|should|must|needs?|costs?|works?|who|said|and|or|"
+    r"but|to|for|in|at|from|with)\b|\s*[.,;!?]|\s*$"
+)
+_NEXT_WORD = f"(?={_FOLLOWS})"
+_VERB = (
+    r"(?:is|was|will|has|had|does|did|means|makes|made|should|would|could|can|must|needs|caused|led|"
+    r"happened|seems|looks|sounds|works)"
+)
+
+PRONOUN_WORDS = (
+    "me my you your yours yourself yourselves he him his she her hers it its we us our ours ourselves myself they them "
+    "their theirs y'all let's undersigned"
+)
+CONTRACTED = words("i you he she it we they")
+ENDINGS = words("m re s ve ll d")
+PAIRED_TIMES = frozenset(("today", "tomorrow", "yesterday"))
+PAIRED = (frozenset(f"i {PRONOUN_WORDS} s".split()) | PAIRED_TIMES) - {"us", "it"}
+TITLES_BEFORE_I = words(
+    "type phase part chapter class level section volume tier stage war group grade title article act "
+    "book figure table step category schedule appendix mark vol no calculus algebra physics chemistry "
+    "statistics analysis biology history division elizabeth charles james henry william george francis "
+    "napoleon peter nicholas alexander frederick philip leopold otto ramses wilhelm mary paul pius john "
+    "constantine theodosius justinian apollo corps vitamin question"
+)
+WEEKDAY_NAMES = words(
+    "black good cyber easter palm ash holy maundy super giving patch shrove fat casual girl man bloody "
+    "freaky ruby bowl whit pancake spy manic blue ruby first second third fourth"
+)
+
+ROWS: tuple[Row, ...] = (
+    (
+        "our her his your my",
+        "pass",
+        r"(?-i:[A-Z][a-z]+ (?:Lady|Lord|Majesty|Holiness|Royal|Excellency|Honou?r|Highness))\b",
+    ),
+    ("thank", "pass", r"thank you (?:note|card|letter|e-?mail|message|gift|speech)s?\b"),
+    ("he she you", "pass", r"(?-i:(?:He|She|You) [A-Z][a-z]+(?<!ed)\b)"),
+    ("she", "pass", r"She (?:people|language|minority|ethnic)\b"),
+    (PRONOUN_WORDS, "pronoun", ""),
+    ("i", "pronoun:i", ""),
+    (
+        "mine",
+        "pronoun",
+        r"(?:(?<=is )|(?<=was )|(?<=are )|(?<=of )|(?<=than )|(?<=like )|(?<=as )|(?<=not )|(?<=with ))mine\b"
+        r"(?!\s+(?:worker|shaft|safety|site|field|operator))",
+    ),
+    ("mine", "pronoun:start", r"mine\s+(?:is|was|are|were)\b"),
+    ("former latter", "pronoun", rf"(?<=the )(?:former|latter){_NEXT_WORD}"),
+    (
+        "this that",
+        "pronoun",
+        r"th(?:is|at) (?:(?!our|some|every|all|the|each|no|any|my|his|her|an?|one)\w+ "
+        rf")?(?:{_PERSON})\b(?=['’]s|{_FOLLOWS})",
+    ),
+    (
+        "these those",
+        "pronoun",
+        r"(?:these|those)\s+(?:people|men|women|children|folks|two|kids|guys|students|customers|users|"
+        r"friends|colleagues|girls|boys)\b",
+    ),
+    ("this that", "pronoun:start", rf"(?:this|that)(?:['’]s|['’]ll|\s+{_VERB})\b"),
+    (
+        "these those",
+        "pronoun:start",
+        r"(?:these|those)\s+(?:are|were|will|have|had|should|would|could|can|must|need)\b",
+    ),
+    ("that's", "pronoun:start", ""),
+    (
+        "every each",
+        "pass",
+        rf"(?:every|each)(?:\s(?:other|second|third|single|last|first))?\s{_WEEKDAY}(?:(?:,?\s(?:and|or)\s|"
+        rf",\s){_WEEKDAY})*",
+    ),
+    (WEEKDAYS, "pass", rf"{_WEEKDAY}\s?(?:to|through|thru|–|-|—)\s?{_WEEKDAY}"),
+    (
+        WEEKDAYS,
+        "pass",
+        rf"{_WEEKDAY}\s(?:mornings|afternoons|evenings|nights|the 13th|addams|times|school|night live|night fever|"
+        r"prayers?|roast|stand-?ups?|newsletter|class|classes|routine|of (?:each|every|the month|the year|"
+        rf"{_MONTH}))\b",
+    ),
+    (WEEKDAYS, "time:weekday", rf"{_WEEKDAY}(?:\s(?:morning|afternoon|evening|night))?\b"),
+    ("mon tue tues wed thu thurs fri", "time:dated", r"(?<=on )(?:mon|tues?|wed|thu(?:rs)?|fri)\b"),
+    ("yesterday today tomorrow", "time", r"(?:yesterday|today|tomorrow)(?:\s(?:morning|afternoon|evening|night))?\b"),
+    ("day", "time", r"day (?:before yesterday|after tomorrow)\b"),
+    ("tonight nowadays currently presently lately momentarily tonite yesterday's today's tomorrow's", "time", ""),
+    ("now", "pass", r"now and (?:then|again)\b"),
+    ("now", "time", ""),
+    ("right just from until till by for", "time", r"(?:right|just|from|until|till|by|for) now(?: on)?\b(?!\()"),
+    ("recently", "time", r"(?<!least )(?<!most )(?<!more )recently"),
+    ("recent", "time", rf"recent (?:{_UNIT})"),
+    ("soon", "time", r"(?<!as )(?<!too )(?<!how )(?<!so )soon(?!\s(?:after|as)\b)"),
+    ("ago", "time:ago", ""),
+    ("last", "pass", rf"last (?:{_UNIT}|{_WEEKDAY}|time) (?:of|in|before|at|when)\b"),
+    ("last", "time", rf"(?<!the )(?<!')(?<!s )last (?:hours?|night|evening|{_LONG}|{_WEEKDAY}|{_MONTH}|time)\b"),
+    ("last past", "time", rf"(?:last|past) {COUNT} (?:\w+ )?{_UNIT}\b"),
+    ("last past", "time", rf"(?<=the )(?:last|past) (?:hour|{_LONG})\b(?! (?:of|in)\b)"),
+    ("next", "time", rf"(?<!the )(?<!s )next (?:{_LONG}|{_WEEKDAY}|{_MONTH}|time)\b"),
+    ("next", "time", rf"next {COUNT} (?:\w+ )?{_UNIT}\b"),
+    (
+        "next",
+        "time",
+        r"(?:(?<=over the )|(?<=in the )|(?<=within the )|(?<=for the )|(?<=during the ))next "
+        rf"(?:{_UNIT})\b",
+    ),
+    ("coming upcoming", "time", rf"(?:up)?coming (?:few |{COUNT} )?(?:{_UNIT}|{_WEEKDAY})\b"),
+    (
+        "this",
+        "time",
+        rf"this (?:coming |past |very )?(?:morning|afternoon|evening|{_LONG}|{_WEEKDAY}|{_MONTH})\b(?<!terms)(?! of\b)",
+    ),
+    ("that", "time:start", r"that (?:day|night|week|weekend|month|year|morning|afternoon|evening)\b"),
+    ("these", "time", r"these days\b|these past\b"),
+    ("other", "time", r"(?<=the )other (?:day|night|week|month|morning|evening)\b(?!\sof)"),
+    ("in", "time:future", rf"in (?:about |around |just |less than |under |another )?{COUNT} (?:more )?{_UNIT}\b"),
+    ("later", "time:later", r"later(?=\s*[.!?]|\s*$|\s+(?:in|on in) the (?:day|week|month|year)\b)"),
+    ("earlier", "time", r"earlier in the (?:day|week|month|year)\b"),
+    ("shortly", "time", r"shortly(?!\s+(?:after|before|there|following|prior))"),
+    ("moment", "time", r"(?:(?<=at the )|(?<=at this ))moment\b(?!\s(?:of|when|that))"),
+    ("present", "time", r"(?<=at )present\b(?!ation|s)"),
+    ("future", "time", r"(?<=in the )future\b(?!\s(?:tense|of))"),
+    ("near foreseeable distant", "time", r"(?<=in the )(?:near|foreseeable|distant) future\b"),
+    ("while", "time", r"(?<=a )while back\b"),
+    ("days weeks months years", "time", r"(?:days|weeks|months|years) back\b(?!\s(?:up|to|in))"),
+    (
+        "just",
+        "time:just",
+        r"just (?:now|(?:been )?(?:(?!(?:need|feed|indeed|speed|want|stay|us|bas|rest|watch|suppos|mean|"
+        r"allow|assum|hop|decid|hard|talent)(?:ed)?\b)\w{2,}ed|got|gotten|left|bought|began|begun|came|"
+        r"went|gone|had|made|met|sent|sold|"
+        r"told|took|taken|won|wrote|written|built|found|became|become|gave|given|lost|paid|quit|read|said|saw|seen|"
+        r"spoke|broke|broken|chose|ate|eaten|flew|heard|hired|woke))\b",
+    ),
+    (
+        "end beginning start middle",
+        "time:habit",
+        r"(?:end|beginning|start|middle) of (?:the |this |next |last )?(?:week|month|year|quarter|"
+        r"semester)\b(?! of)",
+    ),
+    ("end", "time:habit", r"(?<=by )end of (?:the )?day\b|(?<=by the )end of (?:the )?day\b"),
+    (
+        "weekend",
+        "time:habit",
+        r"(?:(?<=over the )|(?<=for the )|(?<=after the )|(?<=before the )|(?<=until the )|(?<=by the )|"
+        r"(?<=during the ))weekend\b",
+    ),
+    (
+        "current",
+        "time",
+        r"current (?:job|employer|role|company|address|plan|salary|project|team|position|apartment|"
+        r"situation|boss|manager|"
+        r"city|title|landlord|girlfriend|boyfriend|week|month|year|quarter|sprint|semester|priority|goal|"
+        r"rent|weight)s?\b",
+    ),
+    ("so", "time", r"so far(?=\s*[,.;]|\s*$)"),
+    ("here", "pass", r"(?-i:Here (?:Maps|Technologies|WeGo))\b"),
+    ("here here's", "pass", r"here (?:and there|to stay)\b|(?<=neither )here nor there\b"),
+    ("hang", "pass", r"hang in there"),
+    (
+        "over out back up down in around near right",
+        "place",
+        r"(?:over|out|back|up|down|in|around|near|right) (?:here|there)\b(?!\s(?:is|are|was|"
+        r"were)\b)(?!['’]s)",
+    ),
+    ("here here's here're", "place", ""),
+    (
+        "there",
+        "pass",
+        r"there (?:is|are|was|were|will|has|have|had|must|may|might|could|should|can|would|seems?|seemed|"
+        r"exists?|existed|"
+        r"remains?|remained|isn['’]t|aren['’]t|wasn['’]t|weren['’]t|won['’]t|used to|appears?|goes|came|"
+        r"comes|needs|still|also|"
+        r"currently|were|cannot|can['’]t|never|no longer)\b",
+    ),
+    (
+        "there",
+        "pass",
+        r"(?:(?<=is )|(?<=are )|(?<=was )|(?<=were )|(?<=hi )|(?<=hello )|(?<=hey ))there(?=\s(?:an?|any|"
+        r"enough|no|more|some|still)\b|,|!)",
+    ),
+    ("there", "pass", r"(?-i:(?<=Is )|(?<=Are )|(?<=Was )|(?<=Were ))there(?=\s\w)"),
+    ("there", "pass", r"(?<=then and )there|(?<=here and )there|(?<=hang in )there"),
+    ("there", "place", ""),
+    ("nearby yonder hereabouts", "place", ""),
+    ("locally", "place", r"(?:(?<=lives )|(?<=live )|(?<=works )|(?<=shops )|(?<=lived ))locally"),
+    ("this that", "place", rf"(?:this|that) (?:{_PLACE})\b(?!\s(?:of affairs|that))"),
+    ("these those", "place", r"(?:these|those) parts\b"),
+    ("next", "place", r"next door\b(?!\sto\b)"),
+    ("across", "place", r"across the (?:street|road|hall|hallway)\b(?!\s(?:from|to|of)\b)"),
+    ("around round", "place", r"(?<!just )(?:around|round) the corner\b(?!\s(?:from|of)\b)"),
+)
