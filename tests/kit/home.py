@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ class Home:
         toolsets: Sequence[str] = ("host",),
         mode: str = "auto",
         **session: Any,
-    ) -> AsyncIterator[Person]:
+    ) -> AsyncGenerator[Person]:
         """Connect a client on behalf of `user`."""
         scope = Scope(user, group, frozenset({*groups, *([group] if group else [])}))
         binding = Binding(scope, Session(**{"timezone": "Asia/Shanghai", **session}))
@@ -95,7 +95,7 @@ def prose(result: CallToolResult) -> str:
 @asynccontextmanager
 async def home(
     folder: Path, *, embedder: Embedder | None = None, clock: Clock | None = None, run: bool = True
-) -> AsyncIterator[Home]:
+) -> AsyncGenerator[Home]:
     """Open the memory in `folder`; with `run`, its historian works."""
     settings = load_settings({"data_dir": folder, "user": "alice", "timezone": "Asia/Shanghai"}, {})
     household = open_household(settings, embedder=embedder or HashingEmbedder(), clock=clock)

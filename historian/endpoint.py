@@ -1,0 +1,69 @@
+"""What goes wrong at an OpenAI-compatible endpoint, in our words: which failures pass and which do not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING
+
+from historian.clock import SystemClock
+from historian.errors import ModelError, PermanentModelError, RetryableModelError
+
+if TYPE_CHECKING:
+    from openai import OpenAIError
+
+_RETRYABLE = frozenset({408, 409, 425, 429})
+_HINTS = {
+    401: "refused the key; check api_key",
+    403: "does not allow this key to use the model; check api_key and model",
+    404: "does not know this address or model; check base_url and model",
+}
+
+
+def model_error(error: OpenAIError, what: str) -> ModelError:
+    """Return our error for one of the `openai` package; `what` names the endpoint ("embedding endpoint").
+
+    The sentence holds no key, no address and nothing that the endpoint said.
+    """
+    import openai
+
+    if isinstance(error, openai.APITimeoutError):
+        return RetryableModelError(f"The {what} did not answer in time.")
+    if isinstance(error, openai.APIConnectionError):
+        return RetryableModelError(f"The {what} cannot be reached; check that it runs and base_url.")
+    if not isinstance(error, openai.APIStatusError):
+        return RetryableModelError(f"The {what} gave an answer that cannot be read.")
+    status = error.status_code
+    if status in _RETRYABLE or status >= 500:
+        reason = "is asked too often" if status == 429 else f"failed with status {status}"
+        return RetryableModelError(f"The {what} {reason}.", retry_after=retry_after(error.response.headers))
+    return PermanentModelError(f"The {what} {_HINTS.get(status, f'refused the request with status {status}')}.")
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds to wait (`retry-after-ms`, or `retry-after` in seconds or as a date), or None if not said."""
+    seconds = _number(headers.get("retry-after-ms"), 0.001)
+    if seconds is None:
+        seconds = _number(headers.get("retry-after"), 1.0)
+    if seconds is None:
+        until, now = _date(headers.get("retry-after")), _date(headers.get("date")) or SystemClock().now()
+        seconds = max(0.0, (until - now).total_seconds()) if until is not None else None
+    return seconds
+
+
+def _number(text: str | None, unit: float) -> float | None:
+    try:
+        value = float(text or "") * unit
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and value >= 0 else None
+
+
+def _date(text: str | None) -> datetime | None:
+    try:
+        found = parsedate_to_datetime(text or "")
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None else None

@@ -1,0 +1,116 @@
+"""When two texts say the same. Conservative: what is taken for the same is merged, and a wrong merge loses a fact.
+
+A text is brought into a canonical form: case, width, punctuation and blanks are folded, contractions and a few
+equivalent phrases written out, dates made alike, and words that carry no meaning (articles, particles, emphasis) left
+out.
+Two texts say the same when what remains is equal, word for word. A measure of likeness will not do instead: in a long
+sentence one changed character (小李 / 小王, 吃辣 / 不吃辣, parcel 17 / parcel 18) leaves any measure above any bar.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+_CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff"
+_TOKEN = re.compile(
+    rf"(?:(?<![^\W{_CJK}])(?<!\.)[-+])?\d+(?:[.,:/-]\d+)*"  # a number, amount, time or date, with its sign
+    rf"|[{_CJK}]"
+    rf"|[^\W\d_{_CJK}]+(?:[-'.@][^\W\d_{_CJK}]+)*"  # a word, an address
+    r"|[\d_\w]"
+    r"|[?%+#$€£¥°=<>/*&@~^|\\]"  # signs that change what is said
+    r"|[\U0001f000-\U0001faff\u2600-\u27bf]"
+)
+_APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "−": "-", "–": "-"})
+
+_LETTER_A = re.compile(r"(?<=[a-z] )A(?!\w)")  # plan A, vitamin A: no article
+_CHINESE_DATE = re.compile(r"(\d{4})\s*年\s*(\d{1,2})\s*月\s*(\d{1,2})\s*[日号]")
+_NUMERIC_DATE = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
+_CHINESE_CLOCK = re.compile(r"(?<!\d)(\d{1,2})点(\d{1,2})分")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+
+_PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r"([吃喝受看听说走做用忍喜穿住买睡])不[了得](?!解)", r"不能\1"),  # 吃不了辣 → 不能吃辣
+        (r"(?:没办法|没法子?|无法|不能够|不太能|不怎么能)", "不能"),
+        (r"没有", "没"),
+        (r"[您]", "你"),
+        (r"([这那哪])儿", r"\1里"),
+        (r"喜爱", "喜欢"),
+        (r"居住", "住"),
+        (r"\b(?:is|am|are) (?:not able|unable) to\b", "can not"),
+        (r"\b(?:cannot|can't)\b", "can not"),
+        (r"\bwon't\b", "will not"),
+        (r"\bshan't\b", "shall not"),
+        (r"\b(\w+)n't\b", r"\1 not"),
+        (r"\b(he|she|it|who|that|there)'s (?=\w+ing\b|not\b|an?\b|the\b|allergic\b)", r"\1 is "),
+        (r"\bi'm\b", "i am"),
+        (r"\b(\w+)'re\b", r"\1 are"),
+        (r"\b(\w+)'ll\b", r"\1 will"),
+        (r"\b(\w+)'ve\b", r"\1 have"),
+    )
+)
+
+_LIGHT_PHRASES = re.compile(r"非常|十分地?|其实|确实|真的|特别地|(?<!\w)of course(?!\w)")
+_LIGHT = frozenset("的了啊呀呢哦嘛啦哈很挺並并") | frozenset(
+    {"a", "an", "the", "very", "really", "quite", "indeed", "actually", "please"}
+)
+_MEANT = re.compile(r"目的|的确|了解|受不了|罢了|为了|除了|并且|并非|并列|挺身")
+"""Words in which a light character is part of the meaning."""
+
+_REMEMBERED_CHARS = 2000
+
+
+def fingerprint(text: str) -> str:
+    """Return a form that is equal for texts that differ in case, width, punctuation or blanks only; "" for no words."""
+    return "\x1f".join(_tokens(_folded(text)))
+
+
+def statement_key(text: str) -> str:
+    """Return a form that is equal for texts that say the same, as `same_statement` has it; "" for a text without words.
+
+    It can be stored beside a text and looked up, so that finding an equal one among many costs one look.
+    """
+    return _remembered_key(text) if len(text) <= _REMEMBERED_CHARS else _key(text)
+
+
+def _key(text: str) -> str:
+    folded = _folded(_LETTER_A.sub("a_", text))
+    folded = _CHINESE_DATE.sub(_date, folded)
+    folded = _NUMERIC_DATE.sub(_date, folded)
+    folded = _CHINESE_CLOCK.sub(lambda found: f" {int(found[1])}:{int(found[2]):02d} ", folded)
+    for pattern, replacement in _PHRASES:
+        folded = pattern.sub(replacement, folded)
+    tokens = _tokens(_LIGHT_PHRASES.sub(" ", folded))
+    meant = {place for found in _MEANT.finditer("".join(tokens)) for place in range(*found.span())}
+    kept: list[str] = []
+    place = 0
+    for token in tokens:
+        if token not in _LIGHT or place in meant:
+            kept.append(token)
+        place += len(token)
+    return "\x1f".join(kept or tokens or _tokens(folded))
+
+
+_remembered_key = lru_cache(maxsize=8192)(_key)
+
+
+def same_statement(one: str, other: str) -> bool:
+    """Return whether two texts say the same. Never where an id, number, name, time or polarity differs."""
+    key = statement_key(one)
+    return bool(key) and key == statement_key(other)
+
+
+def _folded(text: str) -> str:
+    folded = unicodedata.normalize("NFKC", text.translate(_APOSTROPHES)).casefold().translate(_APOSTROPHES)
+    return _THOUSANDS.sub("", unicodedata.normalize("NFKC", folded))
+
+
+def _tokens(folded: str) -> list[str]:
+    return _TOKEN.findall(folded)
+
+
+def _date(found: re.Match[str]) -> str:
+    return f" {found[1]}-{int(found[2]):02d}-{int(found[3]):02d} "

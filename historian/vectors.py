@@ -1,0 +1,275 @@
+"""The vectors of events, messages, profiles and group memories: stored in Chroma, searched exactly in memory.
+
+Chroma is an index that can be rebuilt; the truth lies elsewhere. This process is the only one that uses the folder.
+"""
+
+from __future__ import annotations
+
+import heapq
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from historian.breaker import Breaker
+from historian.chroma import ChromaFolder, VectorRecord, ids_of, nearest, rows_of, translated
+from historian.clock import Clock, SystemClock
+from historian.errors import EmbeddingMismatchError, InvalidInputError, StoreError
+from historian.matrices import Matrices, Matrix, Row, Window
+from historian.model import Reach
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["COLLECTIONS", "VectorRecord", "VectorStore"]
+
+COLLECTIONS = ("events", "messages", "profiles", "group_memories")
+
+_CHUNK = 32  # records a write: Chroma holds the interpreter lock for about 1.5 ms a record
+_WAIT = 2.0  # seconds a search waits for another thread that reads the same small audience
+_log = logging.getLogger(__name__)
+
+
+class _TooManyError(Exception):
+    """An audience with more vectors than may be read while a caller waits."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(count)
+        self.count = count
+
+
+class VectorStore:
+    """Vectors by collection, searched within a reach. Blocking and safe to use from many threads.
+
+    `identity` and `dimension` are those of the embedding model. Audiences of up to `inline_limit` vectors are read into
+    memory by the search that first needs them, up to `scan_limit` in the background while Chroma answers; beyond that,
+    or where `max_bytes` do not hold them, Chroma answers always.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        identity: str,
+        dimension: int,
+        clock: Clock | None = None,
+        max_bytes: int = 160 * 2**20,
+        scan_limit: int = 50_000,
+        inline_limit: int = 4_000,
+    ) -> None:
+        self._folder = ChromaFolder(path, identity=identity, dimension=dimension)
+        self._dimension = dimension
+        self._matrices = Matrices(dimension, max_bytes=max_bytes)
+        self._scan_limit = min(scan_limit, self._matrices.max_rows)
+        self._inline_limit = min(inline_limit, self._scan_limit)
+        self._breaker = Breaker("vector store", clock or SystemClock())
+        self._write = threading.Lock()
+        self._far: set[tuple[str, str]] = set()
+        self._readers: list[threading.Thread] = []
+        self._closing = threading.Event()
+
+    @property
+    def breaker(self) -> Breaker:
+        """The breaker around this store, for status."""
+        return self._breaker
+
+    def open(self, *, allow_mismatch: bool = False) -> None:
+        """Open the folder. Slow (imports chromadb); not for the event loop.
+
+        Raises EmbeddingMismatchError when another model made any of the vectors, leaving them as they are; with
+        `allow_mismatch` (for reindexing) only the uses of such a collection raise. Raises StoreError when it cannot be
+        opened.
+        """
+        with self._breaker.guard():
+            self._closing.clear()
+            self._folder.open()
+            mismatched = self._folder.mismatched()
+            if mismatched and not allow_mismatch:
+                try:
+                    self._folder.collection(mismatched[0])
+                finally:
+                    self._folder.close()
+
+    def close(self) -> None:
+        """Let go of the folder. Closing twice is no error."""
+        self._closing.set()
+        for reader in self._readers:
+            reader.join()
+        with self._write:
+            for name in COLLECTIONS:
+                self._forget(name)
+            self._folder.close()
+
+    def mismatched(self) -> list[str]:
+        """Return the collections that another embedding model made; only a store opened for reindexing has any."""
+        return self._folder.mismatched()
+
+    def upsert(self, collection: str, records: Sequence[VectorRecord]) -> None:
+        """Write vectors; a known id is replaced, of equal ids the last counts. What was written is found at once.
+
+        Raises EmbeddingMismatchError for a vector of another size, StoreError when the store cannot be written.
+        """
+        checked = list({record.id: self._checked(record) for record in records}.values())
+        for start in range(0, len(checked), _CHUNK):
+            chunk = checked[start : start + _CHUNK]
+            rows = [(Row(one.id, one.vector, one.epoch), frozenset({one.owner, one.author or ""})) for one in chunk]
+            with self._breaker.guard(), self._write:
+                self._folder.put(self._folder.made(_known(collection)), chunk)
+                self._matrices.upsert(collection, rows)
+
+    def delete(self, collection: str, ids: Sequence[str]) -> None:
+        """Delete vectors by id; unknown ids are no error. Raises StoreError."""
+        for start in range(0, len(ids), 500):
+            chunk = list(ids[start : start + 500])
+            with self._breaker.guard(), self._write:
+                found = self._folder.any_collection(_known(collection))
+                if found is None:
+                    return
+                with translated():
+                    found.delete(ids=chunk)
+                self._matrices.delete(collection, chunk)
+
+    def ids(self, collection: str) -> list[str]:
+        """Return the ids of all vectors. Raises StoreError."""
+        with self._breaker.guard():
+            found = self._folder.any_collection(_known(collection))
+            return ids_of(found) if found is not None else []
+
+    def count(self, collection: str) -> int:
+        """Return the number of vectors. Raises StoreError."""
+        with self._breaker.guard():
+            found = self._folder.any_collection(_known(collection))
+            with translated():
+                return found.count() if found is not None else 0
+
+    def search(
+        self,
+        collection: str,
+        reach: Reach,
+        vector: NDArray[np.float32],
+        k: int,
+        since_epoch: float | None = None,
+        until_epoch: float | None = None,
+    ) -> list[tuple[str, float]]:
+        """Return the k nearest vectors that the reach may read, as (id, cosine), best first.
+
+        Times are seconds, `since_epoch` inclusive, `until_epoch` exclusive. An empty reach reads nothing. Raises
+        EmbeddingMismatchError, StoreError.
+        """
+        query = self._unit(vector)
+        window = Window(
+            float("-inf") if since_epoch is None else since_epoch, float("inf") if until_epoch is None else until_epoch
+        )
+        with self._breaker.guard():
+            if self._folder.collection(_known(collection)) is None or k <= 0:
+                return []
+            found: dict[str, float] = {}
+            unread: list[str] = []
+            for audience in sorted(reach):
+                matrix = self._matrix(collection, audience)
+                if matrix is None:
+                    unread.append(audience)
+                else:
+                    found.update(matrix.search(query, k, window))
+            if unread:
+                found.update(self._ask(collection, unread, query, k, window))
+        return heapq.nsmallest(k, found.items(), key=lambda hit: (-hit[1], hit[0]))
+
+    def drop(self, collection: str) -> None:
+        """Delete a collection with all its vectors, whichever model made them. Raises StoreError."""
+        with self._breaker.guard(), self._write:
+            self._folder.drop(_known(collection))
+            self._forget(collection)
+
+    def rebuild(self, collection: str) -> None:
+        """Replace a collection by an empty one of the present model, to be filled again. Raises StoreError."""
+        with self._breaker.guard(), self._write:
+            self._folder.drop(_known(collection))
+            self._forget(collection)
+            self._folder.made(collection)
+
+    def _forget(self, collection: str) -> None:
+        self._matrices.clear(collection)
+        for key in list(self._far):
+            if key[0] == collection:
+                self._far.discard(key)
+
+    def _ask(
+        self, collection: str, audiences: Sequence[str], query: NDArray[np.float32], k: int, window: Window
+    ) -> list[tuple[str, float]]:
+        found = self._folder.collection(collection)
+        return nearest(found, audiences, query, k, window) if found is not None else []
+
+    def _matrix(self, collection: str, audience: str) -> Matrix | None:
+        """Return the matrix of an audience, reading it if it is small; None when Chroma is to be asked."""
+        key = (collection, audience)
+        if key in self._far:
+            return self._matrices.get(key)
+        held = self._matrices.get(key, wait=_WAIT)
+        if held is not None:
+            return held
+        try:
+            return self._matrices.load(key, self._reader(key, self._inline_limit)) or self._matrices.get(
+                key, wait=_WAIT
+            )
+        except _TooManyError as many:
+            self._far.add(key)
+            if many.count <= self._scan_limit:
+                self._read_later(key)
+            return None
+
+    def _reader(self, key: tuple[str, str], limit: int) -> Callable[[], Sequence[Row]]:
+        def read() -> Sequence[Row]:
+            found = self._folder.collection(key[0])
+            ids = ids_of(found, key[1]) if found is not None else []
+            if len(ids) > limit:
+                raise _TooManyError(len(ids))
+            rows: list[Row] = []
+            for row in rows_of(found, ids) if found is not None else ():
+                if self._closing.is_set():
+                    raise StoreError("The vector store is being closed.")
+                rows.append(row)
+            return rows
+
+        return read
+
+    def _read_later(self, key: tuple[str, str]) -> None:
+        def read() -> None:
+            try:
+                self._matrices.load(key, self._reader(key, self._scan_limit))
+                self._far.discard(key)
+            except (_TooManyError, StoreError) as error:
+                _log.info("a large audience stays with Chroma: %s", type(error).__name__)
+
+        thread = threading.Thread(target=read, name="shiguan-vectors", daemon=True)
+        self._readers = [*(one for one in self._readers if one.is_alive()), thread]
+        thread.start()
+
+    def _checked(self, record: VectorRecord) -> VectorRecord:
+        try:
+            record.id.encode()
+        except UnicodeEncodeError as error:
+            raise InvalidInputError("An id holds characters that are no text; use another id.") from error
+        return replace(record, vector=self._unit(record.vector))
+
+    def _unit(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+        import numpy as np
+
+        flat = np.asarray(vector, dtype=np.float32).reshape(-1)
+        if len(flat) != self._dimension:
+            raise EmbeddingMismatchError(
+                f"A vector of {len(flat)} numbers does not fit the store's {self._dimension}; run `shiguan reindex`."
+            )
+        length = float(np.linalg.norm(flat))
+        if not np.isfinite(length) or length == 0.0:
+            raise InvalidInputError("A vector must hold finite numbers that are not all zero.")
+        return flat / np.float32(length)
+
+
+def _known(collection: str) -> str:
+    if collection not in COLLECTIONS:
+        raise ValueError(f"unknown collection {collection!r}")
+    return collection
