@@ -1,4 +1,4 @@
-"""The sample conversation of the demo: two people and a group over five days, in Chinese and English; written for it."""
+"""The sample conversation of the demo: two people and a group over five days, in Chinese and English."""
 
 from __future__ import annotations
 

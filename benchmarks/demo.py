@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ USERS = {LIN: "linxiao", MARA: "mara"}
 
 
 @asynccontextmanager
-async def session(speaker: str, group: str | None) -> AsyncIterator[Client]:
+async def session(speaker: str, group: str | None) -> AsyncGenerator[Client]:
     """Start the server that mcp.json names, on behalf of one person, and connect to it."""
     entry = json.loads((ROOT / "mcp.json").read_text(encoding="utf-8"))["mcpServers"]["shiguan"]
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
@@ -106,10 +106,18 @@ async def close(client: Client, closed: Closed) -> None:
     show(
         f"end answered in {took:.0f} ms: {answer['job_id']} ({len(answer['gate'])} words for the historian to resolve)"
     )
-    while (await call(client, "memory_status", job_id=answer["job_id"])).structured_content["job"]["state"] != "done":
-        await anyio.sleep(0.05)
+    await settled(client, answer["job_id"])
     for text in closed.observations:
         show(f"   said  {text}")
+
+
+async def settled(client: Client, job_id: str) -> None:
+    """Ask for the receipt until the historian is done with the job."""
+    state = ""
+    while state != "done":
+        await anyio.sleep(0.05)  # noqa: ASYNC110 - the job ends in another process
+        status = (await call(client, "memory_status", job_id=job_id)).structured_content or {}
+        state = status["job"]["state"]
 
 
 async def look(speaker: str, group: str | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 
 import anyio
@@ -17,7 +17,7 @@ class Bell:
         self._rung = anyio.Event()
 
     @asynccontextmanager
-    async def listening(self) -> AsyncIterator[None]:
+    async def listening(self) -> AsyncGenerator[None]:
         """Bind the bell to the running event loop for the duration of the block."""
         async with BlockingPortal() as portal:
             self._portal = portal

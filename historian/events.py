@@ -7,12 +7,13 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from historian.audiences import audience_id, known_audiences
 from historian.database import Database
 from historian.lexical import LexicalIndex
 from historian.model import Event, Origin, Owner, Reach
-from historian.sameness import fingerprint
+from historian.sameness import statement_key
 
 _FIELDS = (
     "owner_key, event_id, request_id, end_seq, position, text, original, timestamp, timezone, user_id, group_id,"
@@ -66,13 +67,16 @@ class EventStore:
             ).fetchall()
         return [_stored(row) for row in rows]
 
-    def same_mark(self, owner: Owner, text: str) -> StoredEvent | None:
-        """Return the statement of this owner whose text differs at most in case, width, punctuation or blanks."""
+    def saying(self, owner: Owner, text: str) -> StoredEvent | None:
+        """Return the earliest statement of this owner that says the same as `text` (see `sameness`), or None."""
+        mark = statement_key(text)
+        if not mark:
+            return None
         with self._database.read() as connection:
             row = connection.execute(
                 f"SELECT row, {_FIELDS} FROM events WHERE owner_key = ? AND mark = ? AND same_as IS NULL"
                 " ORDER BY row LIMIT 1",
-                (owner.key, fingerprint(text)),
+                (owner.key, mark),
             ).fetchone()
         return _stored(row) if row else None
 
@@ -122,8 +126,9 @@ class ReadableEvents:
             marks = ", ".join("?" * len(audiences))
             columns = ", ".join(f"e.{name.strip()}" for name in _FIELDS.split(","))
             rows = connection.execute(
-                f"SELECT {_LINKED}, e.row, {columns} FROM events e WHERE {condition} AND EXISTS (SELECT 1 FROM event_audiences a"
-                f" WHERE a.row = e.row AND a.audience_id IN ({marks})) ORDER BY e.row",
+                f"SELECT {_LINKED}, e.row, {columns} FROM events e WHERE {condition} AND EXISTS"
+                f" (SELECT 1 FROM event_audiences a WHERE a.row = e.row AND a.audience_id IN ({marks}))"
+                " ORDER BY e.row",
                 [*values, *audiences],
             ).fetchall()
         return [_stored(row, linked) for linked, *row in rows]
@@ -159,24 +164,25 @@ def _values(event: Event) -> tuple[object, ...]:
         str(event.origin),
         event.same_as,
         event.schema_version,
-        fingerprint(event.text),
+        statement_key(event.text),
         int(event.timestamp.astimezone(UTC).timestamp() * 1000),
     )
 
 
-def _stored(row: Sequence[object], linked: str = "[]") -> StoredEvent:
+def _stored(row: Sequence[Any], linked: str = "[]") -> StoredEvent:
     """Return the event of a row; `linked` are the present ids of its messages, which outlive a change of id."""
-    values = dict(zip(("row", *(name.strip() for name in _FIELDS.split(","))), row, strict=True))
-    kind, _, identifier = str(values.pop("owner_key")).partition(":")
-    number, stored_ids = int(str(values.pop("row"))), str(values.pop("message_ids"))
-    fixed = {
+    values: dict[str, Any] = dict(zip(("row", *(name.strip() for name in _FIELDS.split(","))), row, strict=True))
+    number: int = values.pop("row")
+    kind, _, identifier = values.pop("owner_key").partition(":")
+    stored_ids = values.pop("message_ids")
+    fixed: dict[str, Any] = {
         "owner": Owner("group" if kind == "group" else "user", identifier),
         "index": values.pop("position"),
-        "timestamp": datetime.fromisoformat(str(values.pop("timestamp"))),
+        "timestamp": datetime.fromisoformat(values.pop("timestamp")),
         "message_ids": tuple(json.loads(linked)) or tuple(json.loads(stored_ids)),
-        "flags": tuple(json.loads(str(values.pop("flags")))),
-        "origin": Origin(str(values.pop("origin"))),
+        "flags": tuple(json.loads(values.pop("flags"))),
+        "origin": Origin(values.pop("origin")),
         "has_new_info": bool(values.pop("has_new_info")),
         "is_absolute": bool(values.pop("is_absolute")),
     }
-    return StoredEvent(number, Event(**{**values, **fixed}))
+    return StoredEvent(number, Event(**values, **fixed))

@@ -20,7 +20,7 @@ UNKNOWN_CONVERSATION = "end"
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the observations of a turn rest on. `said_at` is in the speaker's zone; `sources` are texts, oldest first."""
+    """What a turn's observations rest on. `said_at` is in the speaker's zone; `sources` are texts, oldest first."""
 
     message_ids: tuple[str, ...]
     sources: tuple[str, ...]

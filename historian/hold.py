@@ -32,7 +32,7 @@ class FolderHold:
         with DiskErrors():
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             descriptor = os.open(self._folder / LOCK_NAME, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
-            if not _lock(descriptor):
+            if not try_lock(descriptor):
                 os.close(descriptor)
                 raise FolderInUseError(_sentence(self._holder()))
             self._descriptor = descriptor
@@ -60,8 +60,8 @@ def _sentence(holder: dict[str, Any]) -> str:
     return f"The data folder is in use by {who}{since}; stop that process, or name another folder with --data-dir."
 
 
-def _lock(descriptor: int) -> bool:
-    """Take the kernel's lock without waiting; it is released when the process dies."""
+def try_lock(descriptor: int) -> bool:
+    """Take the kernel's lock on an open file without waiting; say whether it was free. It ends with the process."""
     try:
         if os.name == "nt":
             import msvcrt

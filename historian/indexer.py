@@ -27,7 +27,7 @@ class Indexer:
             ModelError: the embedder failed; nothing is lost, the texts keep waiting.
             StoreError: the vector store failed; the same.
         """
-        if not self._engine.ready.is_set():
+        if not self._engine.wait(0):
             return 0
         with self._working:
             return sum(self._embed(backlog) for backlog in self.backlogs)

@@ -11,7 +11,7 @@ from historian.biographer import Biographer
 from historian.clock import Clock
 from historian.database import Database
 from historian.errors import ModelError, StoreError
-from historian.events import EVENT_WORDS, EventStore
+from historian.events import EventStore
 from historian.evidence import EvidenceFinder
 from historian.indexer import Indexer
 from historian.intake import message_from
@@ -22,13 +22,9 @@ from historian.model import Event, Owner
 from historian.profile import PRIVATE
 from historian.receipts import ReceiptStore
 from historian.record import Record
-from historian.sameness import same_statement
 from historian.views import Memo
 from historian.work import APPEND, END, TurnWork, scope_from
 from historian.zones import load_zone
-
-NEAR = 5
-"""Statements that share most words with a new one, compared with it before it is stored."""
 
 log = logging.getLogger(__name__)
 
@@ -95,16 +91,8 @@ class Pipeline:
 
     def _same_as(self, owner: Owner, text: str) -> str | None:
         """Return the id of an earlier statement of the same owner that says the same, or None."""
-        exact = self.events.same_mark(owner, text)
-        if exact is not None:
-            return exact.event.event_id
-        reach = frozenset({owner.key})
-        with self.database.read() as connection:
-            near = EVENT_WORDS.search(connection, reach, text, limit=NEAR, ranked=True)
-        for item in self.events.within(reach).rows(hit.row for hit in near.hits):
-            if item.event.has_new_info and same_statement(item.event.text, text):
-                return item.event.event_id
-        return None
+        found = self.events.saying(owner, text)
+        return found.event.event_id if found is not None else None
 
     def _remember_memo(self, work: TurnWork, stored: list[Event]) -> None:
         memo = next((event for event in stored if not event.has_new_info), None)

@@ -47,7 +47,8 @@ class ReceiptStore:
             ).fetchone()[0]
             connection.execute(
                 "INSERT INTO receipts"
-                " (job_id, owner_key, fingerprint, request_id, end_seq, state, receipt_json, created_ms) VALUES (?, ?, ?, ?, ?, 'processing', '{}', ?)",
+                " (job_id, owner_key, fingerprint, request_id, end_seq, state, receipt_json, created_ms)"
+                " VALUES (?, ?, ?, ?, ?, 'processing', '{}', ?)",
                 (job_id, owner.key, mark, request_id, sequence, int(created_at.timestamp() * 1000)),
             )
             made = _row(connection, job_id)

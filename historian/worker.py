@@ -139,7 +139,7 @@ class Historian:
                     await anyio.to_thread.run_sync(self.queue.heartbeat, job)
 
     async def _keep_vectors(self) -> None:
-        """Give every text its vector, and try again later what fails."""
+        """Give every text its vector, and try again later what fails, also the loading of the embedder itself."""
         while True:
             try:
                 done = await anyio.to_thread.run_sync(self.indexer.run_batch)

@@ -7,7 +7,7 @@ it. Resources and prompts cannot take it that way; they read the same binding fr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -103,7 +103,7 @@ async def bind_requests(ctx: ServerRequestContext[Attached, Any], call_next: Cal
 
 
 @contextmanager
-def _bound(memory: ScopedMemory) -> Iterator[None]:
+def _bound(memory: ScopedMemory) -> Generator[None]:
     token = _current.set(memory)
     try:
         yield

@@ -45,7 +45,8 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 if TYPE_CHECKING:
-    _Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+    # argparse has no public name for what add_subparsers returns
+    _Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]  # pyright: ignore[reportPrivateUsage]
 
 
 def _command(commands: _Commands, name: str, run: Command, text: str) -> argparse.ArgumentParser:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 
 from mcp.server.mcpserver import MCPServer
@@ -22,7 +22,7 @@ def app_over(household: Household, binder: Binder, toolsets: Sequence[str] = ())
     """
 
     @asynccontextmanager
-    async def lifespan(_: MCPServer[Attached]) -> AsyncIterator[Attached]:
+    async def lifespan(_: MCPServer[Attached]) -> AsyncGenerator[Attached]:
         yield Attached(household.memory, binder, household.warm_up)
 
     return build_app(toolsets, lifespan)

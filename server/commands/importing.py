@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -70,7 +70,7 @@ def _lines(stream: BinaryIO) -> Iterator[bytes]:
 
 
 @contextmanager
-def _opened(name: str) -> Iterator[BinaryIO]:
+def _opened(name: str) -> Generator[BinaryIO]:
     if name == "-":
         yield sys.stdin.buffer
         return
@@ -82,7 +82,7 @@ def _opened(name: str) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _record(folder: Path) -> Iterator[Record]:
+def _record(folder: Path) -> Generator[Record]:
     make_folder(folder)
     database = Database(folder / DATABASE_NAME)
     try:

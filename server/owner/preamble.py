@@ -1,0 +1,66 @@
+"""The one line with which a client introduces itself to the owner, and the owner's one line back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from server.bare import BareSettings
+
+IDENTITY_VARIABLES = frozenset(
+    {"SHIGUAN_USER_ID", "SHIGUAN_USER", "SHIGUAN_GROUPS", "SHIGUAN_TIMEZONE", "SHIGUAN_TOOLSETS", "SHIGUAN_DATA_DIR"}
+)
+"""Variables that are a client's own; all others are settings of the memory, which the owner's environment decides."""
+MAX_BYTES = 65_536
+
+
+def version() -> str:
+    """Return the version of this installation."""
+    from importlib.metadata import version as installed
+
+    return installed("shiguan")
+
+
+def greeting(settings: BareSettings, token: str, purpose: str) -> dict[str, Any]:
+    """Return what a client says of itself. `purpose` is `mcp` or `control`."""
+    return {
+        "purpose": purpose,
+        "token": token,
+        "version": version(),
+        "user": settings.user,
+        "groups": list(settings.groups),
+        "timezone": settings.timezone,
+        "toolsets": list(settings.toolsets),
+        "settings": digests(os.environ),
+    }
+
+
+def digests(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return name → digest of every setting in the environment: values may be secret, that they differ is not."""
+    return {
+        name: hashlib.sha256(value.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        for name, value in environment.items()
+        if name.startswith("SHIGUAN_") and name not in IDENTITY_VARIABLES
+    }
+
+
+def differing(theirs: Mapping[str, str], ours: Mapping[str, str]) -> list[str]:
+    """Return the names of settings that a client's environment has otherwise than the owner's."""
+    return sorted(name for name in {*theirs, *ours} if theirs.get(name) != ours.get(name))
+
+
+def encode(document: Mapping[str, Any]) -> bytes:
+    """Return a document as one line."""
+    return json.dumps(document).encode("ascii") + b"\n"
+
+
+def is_newer(one: str, other: str) -> bool:
+    """Say whether version `one` is newer than `other`; parts that are no numbers count as 0."""
+    return _parts(one) > _parts(other)
+
+
+def _parts(text: str) -> tuple[int, ...]:
+    return tuple(int(part) if part.isdigit() else 0 for part in text.split("."))
