@@ -150,6 +150,18 @@ class Engine:
         if store is not None:
             store.close()
 
+    def pause(self) -> None:
+        """Close the store and let nobody start it until `resume`; searches are told that it is warming up."""
+        self.close()
+        with self._lock:
+            self._state = "loading"
+
+    def resume(self) -> None:
+        """Start again after `pause`."""
+        with self._lock:
+            self._state = "cold"
+        self.start()
+
     def _load(self) -> None:
         error: ShiguanError = StoreError(_BROKEN)
         try:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from datetime import UTC, datetime
+import time
 from pathlib import Path
 from typing import Any
 
-from historian.durable import DiskErrors
+from historian.durable import DiskErrors, write_durably
 from historian.errors import FolderInUseError
 
 LOCK_NAME = "owner.lock"
@@ -21,6 +21,7 @@ class FolderHold:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._descriptor: int | None = None
+        self._holder_says: dict[str, Any] = {}
 
     def take(self, purpose: str) -> None:
         """Take the folder for this process.
@@ -36,9 +37,18 @@ class FolderHold:
                 os.close(descriptor)
                 raise FolderInUseError(_sentence(self._holder()))
             self._descriptor = descriptor
-            since = datetime.now(UTC).isoformat(timespec="seconds")
-            holder = {"pid": os.getpid(), "purpose": purpose, "since": since}
-            (self._folder / HOLDER_NAME).write_text(json.dumps(holder), encoding="utf-8")
+            since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+            self._holder_says = {"pid": os.getpid(), "purpose": purpose, "since": since}
+            self._write()
+
+    def announce(self, address: str | int | None) -> None:
+        """Say where this holder can be reached: the path of a socket, a loopback port, or None for no longer."""
+        with DiskErrors():
+            self._holder_says = {**self._holder_says, "address": address}
+            self._write()
+
+    def _write(self) -> None:
+        write_durably(self._folder / HOLDER_NAME, json.dumps(self._holder_says).encode())
 
     def release(self) -> None:
         """Let go of the folder. Releasing twice is no error."""

@@ -14,6 +14,7 @@ from historian.vectors import VectorStore
 def rebuild_vectors(engine: Engine, indexer: Indexer, make_store: Callable[[Embedder], VectorStore]) -> int:
     """Empty every collection, embed every text again, and return how many texts that were.
 
+
     `make_store` makes a store that is not open yet. A crash in the middle leaves texts without a vector, which the next
     run, or the background, makes up for.
 
@@ -22,7 +23,20 @@ def rebuild_vectors(engine: Engine, indexer: Indexer, make_store: Callable[[Embe
         StoreError: the vector store failed.
     """
     engine.embedder.load()
-    store = make_store(engine.embedder)
+    engine.pause()
+    try:
+        _empty(indexer, make_store(engine.embedder))
+    finally:
+        engine.resume()
+    if not engine.wait(None):
+        raise StoreError(engine.failure or "The vector store could not be opened again.")
+    total = 0
+    while done := indexer.run_batch():
+        total += done
+    return total
+
+
+def _empty(indexer: Indexer, store: VectorStore) -> None:
     store.open(allow_mismatch=True)
     try:
         for backlog in indexer.backlogs:
@@ -30,10 +44,3 @@ def rebuild_vectors(engine: Engine, indexer: Indexer, make_store: Callable[[Embe
             store.rebuild(backlog.collection)
     finally:
         store.close()
-    engine.start()
-    if not engine.wait(None):
-        raise StoreError(engine.failure or "The vector store could not be opened again.")
-    total = 0
-    while done := indexer.run_batch():
-        total += done
-    return total

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager
-from importlib.metadata import version
-from typing import Any
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextvars import ContextVar
+from typing import Any, Protocol, cast
 
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context, MCPServer
@@ -18,11 +18,13 @@ from mcp.server.mcpserver.exceptions import (
 )
 from mcp.server.mcpserver.resources import ResourceSecurity
 from mcp.server.mcpserver.tools import Tool
+from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, CallToolResult, InputRequiredResult
 from typing_extensions import override
 
 from historian.errors import NotConfiguredError, NotFoundError, ShiguanError
+from server import __version__
 from server.answers import refusal
 from server.arguments import checked
 from server.binding import Attached, bind_requests
@@ -31,6 +33,19 @@ from server.schema import flatten
 from server.toolsets import Published, published
 
 log = logging.getLogger(__name__)
+
+
+class LineWriter(Protocol):
+    """Where the lines for a client go."""
+
+    async def write(self, text: str) -> None:
+        """Send a line."""
+
+    async def flush(self) -> None:
+        """Send what is buffered."""
+
+
+_attaching: ContextVar[Attached] = ContextVar("shiguan_attaching")
 
 Lifespan = Callable[[MCPServer[Attached]], AbstractAsyncContextManager[Attached]]
 
@@ -51,13 +66,26 @@ class ShiguanServer(MCPServer[Attached]):
             title="Shiguan 史官",
             description="A memory that keeps what was said, what it amounts to, and the messages that prove it.",
             instructions=INSTRUCTIONS,
-            version=version("shiguan"),
+            version=__version__,
             tools=[*self._tools.values()],
             lifespan=lifespan,
             middleware=[bind_requests],
             resource_security=ResourceSecurity(exempt_params={"group_id", "event_id"}),
         )
         publish_resources(self)
+
+    @property
+    def repeatable(self) -> list[str]:
+        """The tools that may be called again when it is not known whether a call arrived."""
+        hints = ((name, tool.annotations) for name, tool in self._published.items())
+        return [name for name, hint in hints if hint.read_only_hint or hint.idempotent_hint]
+
+    async def serve_lines(self, attached: Attached, source: AsyncIterable[str], sink: LineWriter) -> None:
+        """Serve one client whose lines come from `source` until it ends."""
+        _attaching.set(attached)
+        server = self._lowlevel_server
+        async with stdio_server(cast(Any, source), cast(Any, sink)) as (read_stream, write_stream):
+            await server.run(read_stream, write_stream, server.create_initialization_options())
 
     @override
     async def call_tool(
@@ -86,6 +114,12 @@ class ShiguanServer(MCPServer[Attached]):
             if isinstance(cause, ShiguanError):
                 raise ResourceError(str(cause)) from wrapped
             raise
+
+
+@asynccontextmanager
+async def attached_lifespan(_: MCPServer[Attached]) -> AsyncGenerator[Attached]:
+    """Give each session what `serve_lines` was called with."""
+    yield _attaching.get()
 
 
 def registered(tool: Published) -> Tool:
@@ -120,7 +154,7 @@ def _root(error: BaseException) -> BaseException:
     return error
 
 
-def build_app(toolsets: Sequence[str], lifespan: Lifespan) -> ShiguanServer:
+def build_app(toolsets: Sequence[str], lifespan: Lifespan = attached_lifespan) -> ShiguanServer:
     """Return the server that publishes the default toolsets and `toolsets`.
 
     Raises:

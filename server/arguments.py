@@ -34,9 +34,12 @@ def checked(tool: str, schema: Schema, arguments: Mapping[str, Any], aliases: Ma
         if target is None:
             raise InvalidInputError(_unknown(tool, name, [*properties]))
         _put(given, target, _coerced(name, properties[target], value))
+    for name, value in given.items():
+        _require_short(name, properties[name], value)
     for name in schema.get("required", ()):
         if name not in given:
-            raise InvalidInputError(f"{tool} needs {name}: {properties[name].get('description', 'send it.')}")
+            meaning = properties[name].get("description", "send it").rstrip(".")
+            raise InvalidInputError(f"{tool} needs {name}: {meaning}.")
     return given
 
 
@@ -49,6 +52,14 @@ def _put(given: dict[str, Any], name: str, value: Any) -> None:
         given[name] = f"{earlier}\n{value}"
     else:
         given[name] = value
+
+
+def _require_short(name: str, schema: Schema, value: Any) -> None:
+    """Refuse what is too long; a parameter sent under two names counts as a whole."""
+    for bound, what in (("maxLength", "characters"), ("maxItems", "entries")):
+        limit = schema.get(bound)
+        if limit is not None and len(value) > limit:
+            raise InvalidInputError(f"{name} has {len(value)} {what}; send at most {limit}.")
 
 
 def _unknown(tool: str, name: str, known: list[str]) -> str:
@@ -76,15 +87,12 @@ def _coerced(name: str, schema: Schema, value: Any) -> Any:
 
 
 def _text(name: str, schema: Schema, value: Any) -> str:
-    if isinstance(value, bool | dict | list):
+    if value is None or isinstance(value, bool | dict | list):
         raise InvalidInputError(f"{name} must be a text, not {_kind(value)}.")
     text = str(value)
     choices = schema.get("enum")
     if choices and text not in choices:
         raise InvalidInputError(f"{name} must be one of {', '.join(map(str, choices))}.")
-    limit = schema.get("maxLength")
-    if limit is not None and len(text) > limit:
-        raise InvalidInputError(f"{name} has {len(text)} characters; send at most {limit}.")
     return text
 
 
@@ -106,7 +114,7 @@ def _number(name: str, schema: Schema, value: Any, kind: str) -> int | float:
         number = float(value)
     except (ValueError, OverflowError):
         raise InvalidInputError(f"{wanted}.") from None
-    if math.isnan(number) or (kind == "integer" and not number.is_integer()):
+    if not math.isfinite(number) or (kind == "integer" and not number.is_integer()):
         raise InvalidInputError(f"{wanted}.")
     if (low is not None and number < low) or (high is not None and number > high):
         raise InvalidInputError(f"{wanted}.")
@@ -120,9 +128,6 @@ def _list(name: str, schema: Schema, value: Any) -> list[Any]:
         value = [value]
     if not isinstance(value, list):
         raise InvalidInputError(f"{name} must be a list, not {_kind(value)}.")
-    limit = schema.get("maxItems")
-    if limit is not None and len(value) > limit:
-        raise InvalidInputError(f"{name} holds {len(value)} entries; send at most {limit}.")
     if schema.get("items", {}).get("type") == "string":
         return [_text(f"{name}[{index}]", schema["items"], item) for index, item in enumerate(value)]
     return value
@@ -153,6 +158,8 @@ def _object(name: str, value: Any) -> dict[str, Any]:
 
 def _kind(value: Any) -> str:
     match value:
+        case None:
+            return "null"
         case bool():
             return "true or false"
         case int() | float():

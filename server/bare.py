@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-from historian.zones import load_zone
+from typing import Any, NamedTuple
 
 from historian.errors import InvalidInputError, StoreError
 from historian.ids import normalise_id
@@ -20,8 +17,7 @@ from historian.ids import normalise_id
 CONFIG_NAME = "shiguan.toml"
 
 
-@dataclass(frozen=True, slots=True)
-class BareSettings:
+class BareSettings(NamedTuple):
     """Whose memory, where, and which toolsets. `timezone` is an IANA name; ids are normalised."""
 
     data_dir: Path
@@ -42,18 +38,20 @@ def read_bare_settings(flags: Mapping[str, Any], environment: Mapping[str, str])
 
     def first(name: str, *variables: str) -> Any:
         named = [flags.get(name), *(environment.get(variable) for variable in variables), file.get(name)]
-        return next((value for value in named if value not in (None, "", ())), None)
+        return next((value for value in named if value not in (None, "", (), [])), None)
 
     user = first("user", "SHIGUAN_USER_ID", "SHIGUAN_USER")
     groups = _names(first("groups", "SHIGUAN_GROUPS"))
-    timezone = first("timezone", "SHIGUAN_TIMEZONE") or system_timezone(environment)
-    load_zone(str(timezone))
+    named = first("timezone", "SHIGUAN_TIMEZONE")
+    if named is not None:
+        _require_zone(str(named))
+    timezone = named or system_timezone(environment)
     return BareSettings(
         data_dir=folder,
         user=normalise_id(str(user or system_user()), "user"),
         groups=tuple(normalise_id(group, "group") for group in groups),
-        timezone=str(timezone),
-        toolsets=_names(first("toolsets", "SHIGUAN_TOOLSETS")),
+        timezone=load_zone(str(timezone)).key,
+        toolsets=_names("toolsets", first("toolsets", "SHIGUAN_TOOLSETS")),
     )
 
 
@@ -101,10 +99,9 @@ def system_timezone(environment: Mapping[str, str]) -> str:
     named = environment.get("TZ", "").lstrip(":")
     linked = os.path.realpath("/etc/localtime").partition("/zoneinfo/")[2]
     written = _first_line("/etc/timezone")
-    for name in (named, linked, written):
-        if name and _is_zone(name):
-            return name
-    return "UTC"
+    if linked and not named:
+        return linked.removeprefix("posix/").removeprefix("right/")
+    return next((name for name in (named, linked, written) if name and _is_zone(name)), "UTC")
 
 
 def _first_line(path: str) -> str:
@@ -114,24 +111,31 @@ def _first_line(path: str) -> str:
         return ""
 
 
+def _require_zone(name: str) -> None:
+    from historian.zones import load_zone  # zoneinfo costs a client 4 ms, which most do not need
+
+    load_zone(name)
+
+
 def _is_zone(name: str) -> bool:
     try:
-        load_zone(name)
+        _require_zone(name)
     except InvalidInputError:
         return False
     return True
 
 
-def _names(value: str | Sequence[str] | None) -> tuple[str, ...]:
+def _names(setting: str, value: Any) -> tuple[str, ...]:
     """Return a list, a JSON list, or names separated by commas as names."""
     if value is None:
         return ()
-    if isinstance(value, str):
-        if value.lstrip().startswith("["):
-            try:
-                value = [str(name) for name in json.loads(value)]
-            except ValueError:
-                raise InvalidInputError(f"{value[:80]!r} is not a JSON list of names.") from None
-        else:
-            value = value.split(",")
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            raise InvalidInputError(f"The setting {setting} is wrong: it is not a JSON list of names.") from None
+    elif isinstance(value, str):
+        value = value.split(",")
+    if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
+        raise InvalidInputError(f"The setting {setting} is wrong: send a list of names, or names separated by commas.")
     return tuple(dict.fromkeys(name.strip() for name in value if name.strip()))

@@ -41,6 +41,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_status(commands)
     _add_reindex(commands)
     _add_queue(commands)
+    _add_owner(commands)
     return parser
 
 
@@ -70,9 +71,13 @@ def _with_identity(parser: argparse.ArgumentParser) -> None:
 
 def _add_serve(commands: _Commands) -> None:
     def run(arguments: argparse.Namespace) -> int:
-        from server.commands.serve import serve
+        if arguments.standalone:
+            from server.commands.serve import serve
 
-        return serve(arguments)
+            return serve(arguments)
+        from server.commands.attaching import serve_attached
+
+        return serve_attached(arguments)
 
     parser = _command(commands, "serve", run, "Serve the memory to one MCP client over stdin and stdout.")
     parser.add_argument("--standalone", action="store_true", help="keep everything in this one process")
@@ -139,6 +144,17 @@ def _add_queue(commands: _Commands) -> None:
     parser.add_argument("action", choices=("list", "retry", "discard"))
     parser.add_argument("job_id", nargs="?", help="one failed job (default: all failed jobs)")
     parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+
+
+def _add_owner(commands: _Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.owner import manage_owner
+
+        return manage_owner(arguments)
+
+    parser = _command(commands, "owner", run, "See or stop the process behind all clients of the data folder.")
+    parser.add_argument("action", choices=("run", "status", "stop"))
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 if __name__ == "__main__":

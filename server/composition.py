@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -29,6 +29,7 @@ from historian.profile_index import PROFILE_WORDS, ProfileIndex
 from historian.profile_reading import ProfileReader
 from historian.profiles import ProfileStore
 from historian.queue import Queue
+from historian.rebuilding import rebuild_vectors
 from historian.receipts import ReceiptStore
 from historian.record import Record
 from historian.retrieval import Retrieval
@@ -39,6 +40,15 @@ from historian.vectors import VectorStore
 from historian.worker import Historian
 from server.folder import CALIBRATION_NAME, DATABASE_NAME, QUEUES_NAME, VECTORS_NAME, make_folder
 from server.settings import Settings
+
+COUNTS = {
+    "messages": "SELECT count(*) FROM messages",
+    "events": "SELECT count(*) FROM events WHERE same_as IS NULL",
+    "profile_lines": "SELECT count(*) FROM profile_lines",
+    "unembedded": "SELECT (SELECT count(*) FROM events WHERE same_as IS NULL AND embedded_by IS NULL)"
+    " + (SELECT count(*) FROM profile_lines WHERE embedded_by IS NULL)",
+}
+"""What `shiguan status` counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +61,25 @@ class Household:
     indexer: Indexer
     database: Database
     queue: Queue
+    make_store: Callable[[Embedder], VectorStore]
 
     def warm_up(self) -> None:
         """Begin to load the embedder and the vectors in the background; calling it again does nothing."""
         if self.engine.state == "cold":
             self.engine.start()
+
+    def counts(self) -> dict[str, int]:
+        """Return how much the folder holds, whoever it belongs to."""
+        with self.database.read() as connection:
+            return {name: connection.execute(sql).fetchone()[0] for name, sql in COUNTS.items()}
+
+    def reindex(self) -> int:
+        """Make every vector anew and return how many there are. Search by words works meanwhile.
+
+        Raises:
+            ModelError, StoreError: as `rebuild_vectors`.
+        """
+        return rebuild_vectors(self.engine, self.indexer, self.make_store)
 
     def close(self) -> None:
         """Close every store. The folder may be opened again afterwards."""
@@ -171,7 +195,15 @@ def _household(settings: Settings, database: Database, engine: Engine, queue: Qu
         jobs_bell=jobs_bell,
         vectors_bell=vectors_bell,
     )
-    return Household(Memory(parts, options), historian, engine, indexer, database, queue)
+    return Household(
+        memory=Memory(parts, options),
+        historian=historian,
+        engine=engine,
+        indexer=indexer,
+        database=database,
+        queue=queue,
+        make_store=lambda embedder: vector_store(settings, embedder, clock),
+    )
 
 
 @asynccontextmanager

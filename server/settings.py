@@ -13,6 +13,7 @@ from pydantic_settings import (
     NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
+    SettingsError,
 )
 from typing_extensions import override
 
@@ -35,6 +36,14 @@ class EmbeddingSettings(BaseModel):
     timeout: float = Field(default=30.0, gt=0, le=600)
 
 
+class ServerSettings(BaseModel):
+    """How the memory is served. `idle_seconds`: when an owner that nobody uses leaves; 0 = at once when drained."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    idle_seconds: float = Field(default=600.0, ge=0, le=1e9)
+
+
 class Settings(BaseSettings):
     """Everything an operator can set. Frozen; secrets never show in its text."""
 
@@ -51,6 +60,7 @@ class Settings(BaseSettings):
     profile: ProfileOptions = ProfileOptions()
     queue: QueueOptions = QueueOptions()
     context: ContextOptions = ContextOptions()
+    server: ServerSettings = ServerSettings()
 
     @classmethod
     @override
@@ -94,3 +104,8 @@ def load_settings(flags: Mapping[str, Any], environment: Mapping[str, str]) -> S
         where = ".".join(str(part) for part in first["loc"]) or "a setting"
         reason = first["msg"].removeprefix("Value error, ")
         raise InvalidInputError(f"The setting {where} is wrong: {reason}.") from None
+    except SettingsError as error:
+        table = str(error).partition('"')[2].partition('"')[0]
+        raise InvalidInputError(
+            f"The setting {table} in the environment is wrong: send a JSON object, or SHIGUAN_{table.upper()}__NAME."
+        ) from None

@@ -7,10 +7,10 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from historian.model import Scope
 from server.bare import BareSettings, read_bare_settings
 
 if TYPE_CHECKING:
+    from historian.model import Scope
     from server.settings import Settings
 
 _SETTINGS = ("data_dir", "user", "groups", "timezone", "toolsets")
@@ -30,6 +30,8 @@ def bare_settings_from(arguments: argparse.Namespace) -> BareSettings:
 
 def scope_of(settings: Settings | BareSettings) -> Scope:
     """Return the scope: one group binds the requests to it, several only make those groups readable."""
+    from historian.model import Scope
+
     groups = settings.groups
     return Scope(settings.user, groups[0] if len(groups) == 1 else None, frozenset(groups))
 

@@ -8,19 +8,16 @@ import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from historian.zones import load_zone
-
-from historian.database import Database
 from historian.errors import InvalidInputError
-from historian.intake import message_from
-from historian.model import Message
-from historian.record import Record
+from historian.work import scope_payload
+from server.bare import BareSettings
 from server.commands.common import bare_settings_from, complain, say, scope_of
-from server.folder import DATABASE_NAME, make_folder
+from server.owner.ask import Conversation, conversation
 
 BATCH = 500
+BATCH_BYTES = 4_000_000
 MAX_LINE = 8_000_000
 """Bytes of one line; a longer one is refused."""
 NAMED = 20
@@ -30,29 +27,53 @@ NAMED = 20
 def import_file(arguments: argparse.Namespace) -> int:
     """Import a file and say what became of its lines; repeating it changes nothing."""
     settings = bare_settings_from(arguments)
-    zone = load_zone(settings.timezone)
-    owner = scope_of(settings).owner
-    inserted = ignored = 0
-    failed: list[tuple[int, str]] = []
-    with _opened(arguments.file) as lines, _record(settings.data_dir) as record:
-        batch: list[Message] = []
+    with _opened(arguments.file) as lines, conversation(settings) as talk:
+        report = Importer(talk, settings).run(lines)
+    say(f"{report.inserted} imported, {report.ignored} known already, {len(report.failed)} refused.")
+    for number, reason in report.failed[:NAMED]:
+        complain(f"line {number}: {reason}")
+    if len(report.failed) > NAMED:
+        complain(f"and {len(report.failed) - NAMED} more lines")
+    return 0
+
+
+class Importer:
+    """Sends lines to the owner in batches, and counts what became of them."""
+
+    def __init__(self, talk: Conversation, settings: BareSettings) -> None:
+        self.inserted = 0
+        self.ignored = 0
+        self.failed: list[tuple[int, str]] = []
+        self._talk = talk
+        self._request: dict[str, Any] = {"scope": scope_payload(scope_of(settings)), "timezone": settings.timezone}
+        self._batch: list[tuple[int, object]] = []
+        self._bytes = 0
+
+    def run(self, lines: BinaryIO) -> Importer:
+        """Import every line and return itself."""
         for number, line in enumerate(_lines(lines), start=1):
             if not line.strip():
                 continue
             try:
-                batch.append(message_from(_parsed(line), zone))
+                self._batch.append((number, _parsed(line)))
+                self._bytes += len(line)
             except InvalidInputError as error:
-                failed.append((number, str(error)))
-            if len(batch) >= BATCH:
-                done = record.append(owner, batch)
-                inserted, ignored, batch = inserted + done.inserted, ignored + done.ignored, []
-        done = record.append(owner, batch)
-    say(f"{inserted + done.inserted} imported, {ignored + done.ignored} known already, {len(failed)} refused.")
-    for number, reason in failed[:NAMED]:
-        complain(f"line {number}: {reason}")
-    if len(failed) > NAMED:
-        complain(f"and {len(failed) - NAMED} more lines")
-    return 0
+                self.failed.append((number, str(error)))
+            if len(self._batch) >= BATCH or self._bytes >= BATCH_BYTES:
+                self._send()
+        self._send()
+        self.failed.sort()
+        return self
+
+    def _send(self) -> None:
+        if not self._batch:
+            return
+        messages = [message for _, message in self._batch]
+        done = self._talk.ask({"op": "append", "messages": messages, **self._request})
+        self.inserted += done["inserted"]
+        self.ignored += done["ignored"]
+        self.failed += [(self._batch[index][0], reason) for index, reason in done["failed"]]
+        self._batch, self._bytes = [], 0
 
 
 def _parsed(line: bytes) -> object:
@@ -79,13 +100,3 @@ def _opened(name: str) -> Generator[BinaryIO]:
             yield stream
     except OSError as error:
         raise InvalidInputError(f"The file cannot be read: {error.strerror}; name a file of JSON lines.") from None
-
-
-@contextmanager
-def _record(folder: Path) -> Generator[Record]:
-    make_folder(folder)
-    database = Database(folder / DATABASE_NAME)
-    try:
-        yield Record(database)
-    finally:
-        database.close()

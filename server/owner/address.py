@@ -6,13 +6,9 @@ which lies in the data folder, readable by its user only.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import secrets
 import socket
-import stat
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +34,8 @@ def socket_path(folder: Path) -> Path:
     inside = folder / SOCKET_NAME
     if len(os.fsencode(inside)) <= MAX_PATH_BYTES:
         return inside
+    import hashlib
+
     name = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]
     return _private_folder() / f"{name}.sock"
 
@@ -48,6 +46,9 @@ def _private_folder() -> Path:
     Raises:
         StoreError: somebody else made it first.
     """
+    import stat
+    import tempfile
+
     folder = Path(tempfile.gettempdir()) / f"shiguan-{os.getuid()}"
     with DiskErrors():
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -70,7 +71,7 @@ def token_of(folder: Path) -> str:
         except FileNotFoundError:
             known = ""
         if len(known) < 32:
-            write_durably(path, secrets.token_hex(32).encode())
+            write_durably(path, os.urandom(32).hex().encode())
             known = path.read_text(encoding="ascii").strip()
     return known
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import os
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from historian.durable import DiskErrors
 from historian.errors import InvalidInputError, StoreError
@@ -29,8 +27,11 @@ START_SECONDS = 60.0
 POLL_SECONDS = 0.02
 
 
-@dataclass(frozen=True, slots=True)
-class Attachment:
+if TYPE_CHECKING:
+    import subprocess
+
+
+class Attachment(NamedTuple):
     """An open connection to the owner, and what the owner said: `repeatable` tools, warnings."""
 
     connection: socket.socket
@@ -49,7 +50,7 @@ def attach(settings: BareSettings, purpose: str) -> Attachment:
     deadline = time.monotonic() + START_SECONDS
     while True:
         connection = connect(settings.data_dir) or _started(settings.data_dir, deadline)
-        welcome = _introduce(connection, hello)
+        welcome = introduce(connection, hello)
         if welcome is not None and welcome.get("ok"):
             return Attachment(connection, welcome)
         connection.close()
@@ -60,7 +61,7 @@ def attach(settings: BareSettings, purpose: str) -> Attachment:
         time.sleep(POLL_SECONDS)
 
 
-def _introduce(connection: socket.socket, hello: bytes) -> dict[str, Any] | None:
+def introduce(connection: socket.socket, hello: bytes) -> dict[str, Any] | None:
     """Send the greeting and return the owner's answer, or None when it hung up."""
     try:
         connection.sendall(hello)
@@ -100,8 +101,10 @@ def _started(folder: Path, deadline: float) -> socket.socket:
 def start_owner(folder: Path) -> subprocess.Popen[bytes]:
     """Start an owner in a session of its own, without any of our pipes.
 
-    `-P` keeps the working folder out of its import path: a host may run inside a project that has a `server` of its own.
+    `-P` keeps the working folder out of its import path: a host may run inside a project with a `server` of its own.
     """
+    import subprocess  # only the client that starts an owner pays for it
+
     log = folder / LOG_NAME
     with DiskErrors():
         if log.exists() and log.stat().st_size > MAX_LOG_BYTES:

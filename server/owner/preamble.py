@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Mapping
 from typing import Any
 
+from server import __version__
 from server.bare import BareSettings
 
 IDENTITY_VARIABLES = frozenset(
@@ -17,19 +17,12 @@ IDENTITY_VARIABLES = frozenset(
 MAX_BYTES = 65_536
 
 
-def version() -> str:
-    """Return the version of this installation."""
-    from importlib.metadata import version as installed
-
-    return installed("shiguan")
-
-
 def greeting(settings: BareSettings, token: str, purpose: str) -> dict[str, Any]:
     """Return what a client says of itself. `purpose` is `mcp` or `control`."""
     return {
         "purpose": purpose,
         "token": token,
-        "version": version(),
+        "version": __version__,
         "user": settings.user,
         "groups": list(settings.groups),
         "timezone": settings.timezone,
@@ -40,6 +33,8 @@ def greeting(settings: BareSettings, token: str, purpose: str) -> dict[str, Any]
 
 def digests(environment: Mapping[str, str]) -> dict[str, str]:
     """Return name → digest of every setting in the environment: values may be secret, that they differ is not."""
+    import hashlib
+
     return {
         name: hashlib.sha256(value.encode("utf-8", "surrogateescape")).hexdigest()[:16]
         for name, value in environment.items()

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field, WithJsonSchema
 
+from historian.turn import MAX_EVIDENCE, MAX_OBSERVATIONS
 from server.answers import QUOTED, answer
 from server.binding import Bound
 from server.prose import end_prose, events_prose, profile_prose, profiles_prose, status_prose
@@ -33,12 +34,15 @@ def end(
         Field(
             description="New facts from the current message(s), one each: whole sentences with names, ids and absolute "
             "dates, in the user's language; no pronouns, no 'yesterday', no 'here'",
+            max_length=MAX_OBSERVATIONS,
         ),
     ] = [],  # noqa: B006 - the SDK copies defaults; a plain list keeps the schema without null
     force: Annotated[bool, Field(description="Store as worded: gate hits cost no retries and set no flag")] = False,
     source_message: Annotated[str, Field(description="The message(s) that triggered the turn, verbatim")] = "",
     recent_messages: RecentMessages = [],  # noqa: B006
-    message_ids: Annotated[list[str], Field(description="Ids of recorded messages the facts rest on")] = [],  # noqa: B006
+    message_ids: Annotated[
+        list[str], Field(description="Ids of recorded messages the facts rest on", max_length=MAX_EVIDENCE)
+    ] = [],  # noqa: B006
     location: Annotated[str, Field(description="Absolute place, if known")] = "",
 ) -> Annotated[CallToolResult, EndAnswer]:
     receipt = memory.end(

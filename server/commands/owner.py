@@ -1,0 +1,93 @@
+"""`shiguan owner run|status|stop`: the process behind all clients of a data folder."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import sys
+import time
+
+from historian.errors import FolderInUseError, NotFoundError
+from historian.hold import FolderHold
+from server.commands.common import bare_settings_from, say, settings_from
+from server.owner.address import connect, read_holder
+from server.owner.ask import ask_running
+
+LEAVING_SECONDS = 20.0
+"""How long a new owner waits for one that is leaving."""
+
+
+def manage_owner(arguments: argparse.Namespace) -> int:
+    """Do what was asked."""
+    match arguments.action:
+        case "run":
+            return run_owner(arguments)
+        case "status":
+            return _show(arguments)
+        case _:
+            return _stop(arguments)
+
+
+def run_owner(arguments: argparse.Namespace) -> int:
+    """Own the data folder until nobody needs it; where another owner answers already, leave at once.
+
+    Raises:
+        FolderInUseError: a process that is no owner holds the folder.
+    """
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    settings = settings_from(arguments)
+    hold = FolderHold(settings.data_dir)
+    deadline = time.monotonic() + LEAVING_SECONDS
+    while True:
+        try:
+            hold.take("owner")
+            break
+        except FolderInUseError:
+            connection = connect(settings.data_dir)
+            if connection is not None:
+                connection.close()
+                return 0
+            is_owner = read_holder(settings.data_dir).get("purpose") == "owner"
+            if not is_owner or time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+    try:
+        from server.owner.serving import serve_folder
+
+        serve_folder(settings, hold)
+    finally:
+        hold.release()
+    return 0
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    settings = bare_settings_from(arguments)
+    state = ask_running(settings, {"op": "status"})
+    if state is None:
+        say("No owner runs on this data folder.")
+        return 1
+    say(json.dumps(state) if arguments.json else f"Owner {state['pid']}, version {state['version']}, is running.")
+    return 0
+
+
+def _stop(arguments: argparse.Namespace) -> int:
+    settings = bare_settings_from(arguments)
+    state = ask_running(settings, {"op": "stop"})
+    if state is None:
+        raise NotFoundError("No owner runs on this data folder.")
+    hold = FolderHold(settings.data_dir)
+    deadline = time.monotonic() + LEAVING_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            hold.take("stop")
+        except FolderInUseError:
+            if read_holder(settings.data_dir).get("pid") not in (state["pid"], os.getpid()):
+                break
+            time.sleep(0.05)
+        else:
+            hold.release()
+            break
+    say(f"Owner {state['pid']} has left.")
+    return 0

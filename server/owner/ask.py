@@ -1,0 +1,79 @@
+"""Asking the owner something from the command line: standard library only."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from historian.errors import InvalidInputError, StoreError
+from server.bare import BareSettings
+from server.owner.address import connect, token_of
+from server.owner.attach import attach, introduce
+from server.owner.preamble import encode, greeting
+
+HUNG_UP = "The owner of the data folder hung up; try again."
+
+
+class Conversation:
+    """An open control connection."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._lines = connection.makefile("rb")
+
+    def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the result of one operation.
+
+        Raises:
+            InvalidInputError: the owner refuses; the sentence says why.
+            StoreError: the owner hung up.
+        """
+        try:
+            self._connection.sendall(encode(request))
+            answer: Any = json.loads(self._lines.readline() or b"null")
+        except (OSError, ValueError):
+            raise StoreError(HUNG_UP) from None
+        if not isinstance(answer, dict):
+            raise StoreError(HUNG_UP)
+        if not answer.get("ok"):
+            raise InvalidInputError(str(answer.get("error", HUNG_UP)))
+        result: dict[str, Any] = answer["result"]
+        return result
+
+    def close(self) -> None:
+        """Hang up."""
+        self._lines.close()
+        self._connection.close()
+
+
+@contextmanager
+def conversation(settings: BareSettings) -> Generator[Conversation]:
+    """Talk to the owner, starting one where none runs.
+
+    Raises:
+        StoreError, InvalidInputError: as `attach`.
+    """
+    talk = Conversation(attach(settings, "control").connection)
+    try:
+        yield talk
+    finally:
+        talk.close()
+
+
+def ask_running(settings: BareSettings, request: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Ask the running owner, or return None where none runs. Raises StoreError, InvalidInputError."""
+    connection = connect(settings.data_dir)
+    if connection is None:
+        return None
+    welcome = introduce(connection, encode(greeting(settings, token_of(settings.data_dir), "control")))
+    if welcome is None or not welcome.get("ok"):
+        connection.close()
+        return None
+    talk = Conversation(connection)
+    try:
+        return talk.ask(request)
+    finally:
+        talk.close()

@@ -1,0 +1,105 @@
+"""What the command line asks of the owner: one JSON object a line each way, so that nothing else opens the folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import anyio
+import anyio.to_thread
+from anyio.abc import SocketStream
+from anyio.streams.buffered import BufferedByteReceiveStream
+
+from historian.errors import InvalidInputError, ShiguanError
+from historian.job import STATES
+from historian.session import Session
+from historian.work import scope_from
+from server import __version__
+from server.composition import Household
+from server.owner.lines import MAX_LINE_BYTES
+from server.owner.preamble import encode
+
+Operation = Callable[[Mapping[str, Any]], dict[str, Any]]
+
+
+class Control:
+    """Answers operations in worker threads."""
+
+    def __init__(self, household: Household, stop: Callable[[], None]) -> None:
+        self._household = household
+        self._stop = stop
+        self._operations: dict[str, Operation] = {
+            "status": self._status,
+            "append": self._append,
+            "queue": self._queue,
+            "reindex": self._reindex,
+        }
+
+    async def serve(self, lines: BufferedByteReceiveStream, stream: SocketStream) -> None:
+        """Answer until the client hangs up."""
+        while True:
+            try:
+                request: Any = json.loads(await lines.receive_until(b"\n", MAX_LINE_BYTES))
+            except (anyio.EndOfStream, anyio.IncompleteRead, anyio.DelimiterNotFound, ValueError):
+                return
+            if request.get("op") == "stop":
+                await stream.send(encode({"ok": True, "result": {"pid": os.getpid()}}))
+                self._stop()
+                return
+            await stream.send(encode(await anyio.to_thread.run_sync(partial(self._do, request))))
+
+    def _do(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        operation = self._operations.get(str(request.get("op")))
+        try:
+            if operation is None:
+                raise InvalidInputError("The owner does not know this operation; use the same version on both sides.")
+            return {"ok": True, "result": operation(request)}
+        except ShiguanError as error:
+            return {"ok": False, "error": str(error)}
+
+    def _status(self, _: Mapping[str, Any]) -> dict[str, Any]:
+        stats = self._household.queue.stats()
+        return {
+            **self._household.counts(),
+            "pending": stats.pending,
+            "processing": stats.processing,
+            "failed": stats.failed,
+            "oldest_age_seconds": round(stats.oldest_pending_age, 1),
+            "version": __version__,
+            "pid": os.getpid(),
+        }
+
+    def _append(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        memory = self._household.memory.of(scope_from(request["scope"]), Session(timezone=str(request["timezone"])))
+        result = memory.append(request["messages"])
+        failed = [[index, reason] for index, reason in result.failed]
+        return {"inserted": result.inserted, "ignored": result.ignored, "failed": failed}
+
+    def _queue(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        queue, job_id = self._household.queue, request.get("job_id")
+        match request.get("action"):
+            case "retry":
+                return {"done": queue.retry_failed(job_id)}
+            case "discard":
+                return {"done": queue.discard(job_id)}
+            case _:
+                jobs = [(state, job) for state in STATES for job in queue.jobs(state)]
+        return {
+            "jobs": [
+                {
+                    "job_id": job.job_id,
+                    "state": state,
+                    "kind": job.kind,
+                    "created_at": job.created_at,
+                    "attempts": job.attempts,
+                    "error": job.reason or (job.errors[-1] if job.errors else ""),
+                }
+                for state, job in jobs
+            ]
+        }
+
+    def _reindex(self, _: Mapping[str, Any]) -> dict[str, Any]:
+        return {"embedded": self._household.reindex(), "embedder": self._household.engine.embedder.identity}

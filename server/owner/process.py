@@ -1,0 +1,151 @@
+"""The owner: one process that holds a data folder and serves every client of it over a local socket."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import logging
+import os
+import signal
+from collections.abc import Mapping
+from typing import Any
+
+import anyio
+import anyio.to_thread
+from anyio.abc import SocketStream
+from anyio.streams.buffered import BufferedByteReceiveStream
+
+from historian.errors import InvalidInputError, ShiguanError
+from historian.ids import normalise_id
+from historian.model import Scope
+from historian.session import Session
+from historian.zones import load_zone
+from server import __version__
+from server.binding import Attached, Binding, FixedBinder
+from server.composition import Household
+from server.owner.apps import Apps
+from server.owner.control import Control
+from server.owner.lines import LineSink, LineSource
+from server.owner.preamble import MAX_BYTES, differing, digests, encode, is_newer
+
+GREETING_SECONDS = 10.0
+LOOK_SECONDS = 0.25
+FIRST_CLIENT_SECONDS = 20.0
+"""How long an owner waits for the client that started it, however short its idle time is."""
+
+log = logging.getLogger(__name__)
+
+
+class Owner:
+    """Serves connections until it is told to stop, a newer version takes over, or nobody needs it any more."""
+
+    def __init__(self, household: Household, token: str, idle_seconds: float) -> None:
+        self._household = household
+        self._token = token
+        self._idle_seconds = idle_seconds
+        self._apps = Apps()
+        self._control = Control(household, self.stop)
+        self._stopping = anyio.Event()
+        self._clients = 0
+        self._last_busy = anyio.current_time() + FIRST_CLIENT_SECONDS - min(idle_seconds, FIRST_CLIENT_SECONDS)
+
+    def stop(self) -> None:
+        """Leave soon: finish what is under way and close every connection; clients find or start another owner."""
+        self._stopping.set()
+
+    async def run(self, listener: anyio.abc.Listener[SocketStream]) -> None:
+        """Serve until stopped."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(listener.serve, self._serve)
+            tasks.start_soon(self._leave_when_idle)
+            tasks.start_soon(self._leave_on_signal)
+            await self._stopping.wait()
+            tasks.cancel_scope.cancel()
+
+    async def _serve(self, stream: SocketStream) -> None:
+        self._clients += 1
+        try:
+            async with stream:
+                await self._converse(stream)
+        except (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream):
+            log.info("a client hung up")
+        finally:
+            self._clients -= 1
+            self._last_busy = max(self._last_busy, anyio.current_time())
+
+    async def _converse(self, stream: SocketStream) -> None:
+        lines = BufferedByteReceiveStream(stream)
+        with anyio.move_on_after(GREETING_SECONDS):
+            try:
+                hello: Any = json.loads(await lines.receive_until(b"\n", MAX_BYTES))
+            except (ValueError, anyio.DelimiterNotFound, anyio.IncompleteRead):
+                return
+            welcome = self._answer(hello)
+            await stream.send(encode(welcome))
+            if not welcome["ok"]:
+                return
+        if hello["purpose"] == "control":
+            await self._control.serve(lines, stream)
+        else:
+            attached = Attached(self._household.memory, FixedBinder(binding_of(hello)), self._household.warm_up)
+            app = self._apps.get(hello["toolsets"])
+            await app.serve_lines(attached, LineSource(lines), LineSink(stream))
+
+    def _answer(self, hello: Any) -> dict[str, Any]:
+        """Return the welcome of a client, or why it gets none."""
+        if not isinstance(hello, dict) or not hmac.compare_digest(str(hello.get("token", "")), self._token):
+            return {"ok": False, "error": "This client does not know the secret of the data folder."}
+        if self._stopping.is_set():
+            return {"ok": False, "retry": True}
+        if is_newer(str(hello.get("version", "0")), __version__):
+            log.info("a newer version takes over")
+            self.stop()
+            return {"ok": False, "retry": True}
+        try:
+            app = self._apps.get(hello["toolsets"])
+            binding_of(hello)
+        except ShiguanError as error:
+            return {"ok": False, "error": str(error)}
+        names = differing(hello["settings"], digests(os.environ))
+        warnings = [f"{name} differs from the running owner's and has no effect until it restarts." for name in names]
+        return {
+            "ok": True,
+            "version": __version__,
+            "pid": os.getpid(),
+            "warnings": warnings,
+            "repeatable": app.repeatable,
+        }
+
+    async def _leave_when_idle(self) -> None:
+        while True:
+            await anyio.sleep(LOOK_SECONDS)
+            if self._clients or await anyio.to_thread.run_sync(self._has_work):
+                self._last_busy = max(self._last_busy, anyio.current_time())
+            elif anyio.current_time() - self._last_busy >= self._idle_seconds:
+                log.info("idle and drained: leaving")
+                self.stop()
+
+    def _has_work(self) -> bool:
+        stats = self._household.queue.stats()
+        return bool(stats.pending or stats.processing)
+
+    async def _leave_on_signal(self) -> None:
+        wanted = [signal.SIGTERM, signal.SIGINT] if os.name != "nt" else [signal.SIGINT]
+        with anyio.open_signal_receiver(*wanted) as signals:
+            async for _ in signals:
+                self.stop()
+
+
+def binding_of(hello: Mapping[str, Any]) -> Binding:
+    """Return on whose behalf a greeted client acts.
+
+    Raises:
+        InvalidInputError: an id or the time zone is wrong.
+    """
+    groups = hello["groups"]
+    if not isinstance(groups, list):
+        raise InvalidInputError("groups must be a list of names.")
+    names = [normalise_id(str(group), "group") for group in groups]
+    load_zone(str(hello["timezone"]))
+    scope = Scope(normalise_id(str(hello["user"]), "user"), names[0] if len(names) == 1 else None, frozenset(names))
+    return Binding(scope, Session(timezone=str(hello["timezone"])))

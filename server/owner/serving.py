@@ -1,0 +1,53 @@
+"""From a held data folder to an owner that listens: the composition of the owner process."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from typing import Any
+
+import anyio
+from anyio.abc import Listener, SocketStream
+
+from historian.hold import FolderHold
+from server.composition import open_household, running
+from server.owner.address import LOCALHOST, has_unix_sockets, socket_path, token_of
+from server.owner.process import Owner
+from server.settings import Settings
+
+
+def serve_folder(settings: Settings, hold: FolderHold) -> None:
+    """Serve the folder that `hold` holds until nobody needs it."""
+    anyio.run(partial(_serve, settings, hold))
+
+
+async def _serve(settings: Settings, hold: FolderHold) -> None:
+    household = open_household(settings)
+    async with running(household), _listening(settings) as (listener, address):
+        owner = Owner(household, token_of(settings.data_dir), settings.server.idle_seconds)
+        hold.announce(address)
+        try:
+            await owner.run(listener)
+        finally:
+            hold.announce(None)
+
+
+@asynccontextmanager
+async def _listening(settings: Settings) -> AsyncGenerator[tuple[Listener[SocketStream], str | int]]:
+    """Listen on a Unix socket of mode 0600, or on a loopback port where there is none."""
+    if not has_unix_sockets():
+        multi: Any = await anyio.create_tcp_listener(local_host=LOCALHOST, local_port=0)
+        async with multi:
+            yield multi, int(multi.extra(anyio.abc.SocketAttribute.local_port))
+        return
+    path = socket_path(settings.data_dir)
+    path.unlink(missing_ok=True)  # the hold says that its maker is gone
+    listener: Any = await anyio.create_unix_listener(path, mode=0o600, backlog=socket.SOMAXCONN)
+    async with listener:
+        try:
+            yield listener, str(path)
+        finally:
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
