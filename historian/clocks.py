@@ -1,0 +1,150 @@
+"""Finds times of day in Chinese and English (八点半, 下午3:20, 3pm) and puts them on the 24-hour clock."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from historian.days import ClockHit, Period
+from historian.numerals import en_number, zh_number
+from historian.patterns import compile_shared, pick
+from historian.tense import Clauses
+from historian.times_zh import PART, PARTS
+
+_HOUR: Final = "二十[一二三四]?|十[一二三四五六七八九]?|[零一二两三四五六七八九]|2[0-4]|1[0-9]|0?[0-9]"
+_MINUTE: Final = (
+    r"(?P<minute>[1-5][0-9]|0[0-9]|[二三四五]?十[一二三四五六七八九]?|零[一二三四五六七八九]|"
+    r"[一二三四五六七八九0-9](?=分))分?"
+)
+_NO_CLOCK_AFTER: Final = (
+    r"(?!建议|意见|要求|原因|理由|内容|水|东西|儿|也|都|心|评|赞|外卖|菜|击|燃|亮|头|子|歌|餐|名|啦|啊?点|一线|几|多|来钟|左右逢|"
+    r"区别|问题|想法|看法|体会|启示|胃口|事|没|不)"
+)
+_ZH: Final = re.compile(
+    rf"(?:(?P<part>{PART}|早|晚)\s?的?\s?)?(?<![0-9.:：第有差零一二三四五六七八九十百\-/])(?:"
+    rf"(?P<h>{_HOUR})\s?(?:点(?P<sharp>钟|整)?|时(?=\s?(?:整|[0-9]{{1,2}}分|半|[，。,前后到至]|$))整?){_NO_CLOCK_AFTER}"
+    rf"(?:(?P<half>半)|(?P<quarter>[一三])刻|\s?{_MINUTE})?(?!多|几)"
+    r"|(?P<dh>[01]?[0-9]|2[0-4])[:：](?P<dm>[0-5][0-9])(?![0-9:：])(?=[^A-Za-z]{2}|.?$|\s?[^A-Za-z\s]))"
+)
+_H12: Final = "(?:1[0-2]|0?[1-9])"
+_HOURS: Final = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+_HALF_DAY: Final = r"(?P<ap>[ap]\.m\.(?!\s*$|\s+(?-i:[A-Z]))|[ap]\.?m\b)"
+_IN_PART: Final = r"(?:\s(?P<in>in\sthe\s(?:morning|afternoon|evening)|at\snight))?"
+_FLAGS: Final = re.IGNORECASE
+_EN: Final = compile_shared(
+    r"(?<![A-Za-z0-9_.:/$€£%-])(?:"
+    rf"(?P<h1>{_H12})(?::(?P<m1>[0-5][0-9]))?\s?{_HALF_DAY}"
+    rf"|(?P<h2>{_H12}|{_HOURS})\s?o['’]clock{_IN_PART}"
+    rf"|(?P<past>half\spast|quarter\spast|(?:a\s)?quarter\sto|(?:ten|twenty|five|10|20|5)\s(?:past|to))\s(?P<h3>{_H12}|{_HOURS})\b{_IN_PART}"
+    rf"|(?P<h4>[01]?[0-9]|2[0-3]):(?P<m4>[0-5][0-9])(?![0-9:]){_IN_PART}"
+    r"|(?P<word>noon|midday|midnight)\b"
+    rf"|(?<=\bat\s)(?P<h5>{_H12}|{_HOURS})\b(?![:%/-]|\.\d|\s?(?:am|pm|a\.m|p\.m)){_IN_PART}"
+    r"(?=\s*(?:$|[^\sA-Za-z0-9])|\s(?:and|with|for|to|in|on|at|or|but|sharp|tonight|tomorrow|today|yesterday|this|next|last|"
+    r"if|because|so|until|till)\b)"
+    rf"|(?P<h6>{_H12})(?=\s(?:tonight|this\s(?:morning|afternoon|evening)|tomorrow\s(?:morning|night|evening|afternoon))\b)"
+    rf"|(?<=from\s)(?P<h7>{_H12})(?=\s?(?:to|-|–|until|till)\s?(?:1[0-2]|[1-9])\s?[ap]\.?m)"
+    r")",
+    _FLAGS,
+)
+_WORKING: Final = re.compile(
+    r"会议|开会|面试|见面|客户|上课|答辩|讲座|下午茶|接孩子|meeting|interview|call\b|sync|standup|review|appointment|lecture|class\b|tea\b",
+    re.IGNORECASE,
+)
+_WAKING: Final = re.compile(r"起床|早餐|早饭|晨跑|日出|breakfast|wake|woke|get up|got up|sunrise", re.IGNORECASE)
+_DINING: Final = re.compile(r"晚饭|晚餐|电影|聚餐|dinner|supper|movie|concert|party|drinks", re.IGNORECASE)
+
+
+def find_clocks(text: str) -> Iterator[ClockHit]:
+    """Yield every time of day in a text, as it was said."""
+    for match in _ZH.finditer(text):
+        hit = _zh_hit(match)
+        if hit is not None:
+            yield hit
+    for match in _EN.finditer(text):
+        yield _en_hit(match)
+
+
+def _zh_hit(match: re.Match[str]) -> ClockHit | None:
+    part = {"早": "早上", "晚": "晚上"}.get(match["part"] or "", match["part"] or "")
+    start, end = match.span()
+    if match["dh"]:
+        return ClockHit(start, end, int(match["dh"]), int(match["dm"]), "zh", PARTS.get(part, ""), exact=True)
+    hour = zh_number(match["h"])
+    if hour is None:
+        return None
+    minute = 30 if match["half"] else {"一": 15, "三": 45}.get(match["quarter"] or "", 0)
+    if match["minute"]:
+        minute = zh_number(match["minute"].replace("零", "").lstrip("0") or "零") or 0
+    sure = bool(part or match["sharp"] or match["half"] or match["quarter"] or match["minute"])
+    return ClockHit(start, end, hour, minute, "zh", PARTS.get(part, ""), bare=not sure)
+
+
+def _en_hit(match: re.Match[str]) -> ClockHit:
+    start, end = match.span()
+    period = _en_period(match)
+    if match["word"]:
+        hour = 12 if match["word"].lower() != "midnight" else 0
+        return ClockHit(start, end, hour, 0, "en", "noon" if hour else "night", exact=bool(hour))
+    if match["past"]:
+        hour, minute = _spoken(match["past"].lower(), en_number(match["h3"]) or 0)
+        return ClockHit(start, end, hour, minute, "en", period)
+    if match["h4"]:
+        return ClockHit(start, end, int(match["h4"]), int(match["m4"]), "en", period, exact=not period)
+    hour = en_number(match["h1"] or match["h2"] or match["h5"] or match["h6"] or match["h7"]) or 0
+    bare = bool(match["h5"] or match["h6"] or match["h7"])
+    return ClockHit(start, end, hour, int(match["m1"] or 0), "en", period, exact=bool(match["ap"]), bare=bare)
+
+
+def _en_period(match: re.Match[str]) -> Period:
+    half = (match["ap"] or "").lower()[:1]
+    if half:
+        return "am" if half == "a" else "pm"
+    said = pick(match, "in").lower().split()
+    last = said[-1] if said else ""
+    periods: dict[str, Period] = {"morning": "am", "afternoon": "pm", "evening": "pm", "night": "night"}
+    return periods.get(last, "")
+
+
+def _spoken(words: str, hour: int) -> tuple[int, int]:
+    amount = {"half": 30, "quarter": 15, "a": 15, "ten": 10, "twenty": 20, "five": 5}
+    first = words.split(maxsplit=1)[0]
+    minutes = amount[first] if first in amount else int(first)
+    if words.endswith("to"):
+        return (hour - 1 or 12, 60 - minutes)
+    return hour, minutes
+
+
+_IN_PERIOD: Final[dict[Period, Callable[[int], tuple[int, int]]]] = {
+    "am": lambda hour: (hour, 0),
+    "dawn": lambda hour: (hour, 0),
+    "noon": lambda hour: (hour if hour >= 9 else hour + 12, 0),
+    "pm": lambda hour: (hour + 12, 0),
+    "night": lambda hour: (hour, 1) if hour <= 4 else (hour + 12, 0),
+}
+
+
+def to_24_hours(hit: ClockHit, period: Period, clauses: Clauses) -> tuple[int, int] | None:
+    """Return the hour (0–23) and by how many days it lies after the date said, or None when that is a guess.
+
+    `period` is the part of day, from the clock itself or its date. 晚上十二点 and 昨晚一点 belong to the day after.
+    """
+    hour = hit.hour
+    if hour >= 13:
+        return (0, 1) if hour == 24 else (hour, 0)
+    if period:
+        return _IN_PERIOD[period](12 if period == "am" and hour == 12 and hit.lang == "zh" else hour % 12)
+    if hit.exact or hour == 0 or hour >= 8:
+        return (hour, 0)
+    return _by_what_is_done(hit, clauses)
+
+
+def _by_what_is_done(hit: ClockHit, clauses: Clauses) -> tuple[int, int] | None:
+    """Read an hour from 1 to 7 without a part of day by what happens then: a meeting at 3 is in the afternoon."""
+    if clauses.says(_WAKING, hit.start, hit.end):
+        return (hit.hour, 0)
+    if clauses.says(_DINING, hit.start, hit.end) and hit.hour >= 5:
+        return (hit.hour + 12, 0)
+    if clauses.says(_WORKING, hit.start, hit.end) and hit.hour <= 6:
+        return (hit.hour + 12, 0)
+    return None

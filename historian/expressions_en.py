@@ -1,0 +1,98 @@
+"""The patterns of English expressions of dates; `times_en` says what they mean."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from historian.days import Period
+from historian.numerals import EN_NUMBER
+from historian.patterns import compile_shared, words
+
+PARTS: Final[dict[str, Period]] = {
+    "morning": "am",
+    "afternoon": "pm",
+    "evening": "pm",
+    "night": "night",
+    "tonight": "night",
+    "lunchtime": "noon",
+}
+_PART: Final = r"(?:\s(?P<part>morning|afternoon|evening|night|lunchtime)\b)?"
+WEEKDAYS: Final = words("monday tuesday wednesday thursday friday saturday sunday")
+SHORT: Final = {"mon": 0, "tue": 1, "tues": 1, "wed": 2, "thu": 3, "thur": 3, "thurs": 3, "fri": 4, "sat": 5, "sun": 6}
+_WD: Final = r"(?P<wd>" + "|".join(WEEKDAYS) + ")"
+_WD_ANY: Final = r"(?P<wd>" + "|".join([*WEEKDAYS, *sorted(SHORT, key=len, reverse=True)]) + r")\b"
+MONTHS: Final = words("january february march april may june july august september october november december")
+_MONTH: Final = r"(?P<month>" + "|".join(MONTHS) + r")\b"
+_ORDINAL: Final = r"(?P<dom>[0-3]?[0-9](?:st|nd|rd|th)?|first|last)\b"
+_STEP: Final = r"(?P<step>last|next|this\spast|this\scoming|this|coming|past)"
+_WHOLE: Final = r"(?P<unit>week|month|year|quarter|weekend)"
+_START: Final = r"(?<![A-Za-z0-9_'’/@#&.-])"
+_END: Final = r"(?![A-Za-z0-9_@/]|-[A-Za-z]|['’](?!s\b)[A-Za-z])"
+
+
+def _compile(pattern: str) -> re.Pattern[str]:
+    return compile_shared(_START + "(?:" + pattern + ")" + _END, re.IGNORECASE)
+
+
+DAY_WORD: Final = _compile(
+    rf"(?P<far>(?:the\s)?(?:day\s(?:before\syesterday|after\stomorrow)|night\sbefore\slast))\b{_PART}|(?P<near>yesterday|today|tomorrow){_PART}|"
+    rf"(?P<night>tonight|last\snight)|(?P<thispart>this\s(?:morning|afternoon|evening))"
+)
+_UNIT: Final = r"(?P<unit>seconds?|minutes?|mins?|hours?|hrs?|days?|nights?|weeks?|fortnights?|months?|years?)"
+_AMOUNT: Final = (
+    rf"(?:(?P<half>half\s(?:an?\s)?)|(?P<n>{EN_NUMBER})\s(?P<and>and\sa\shalf\s)?){_UNIT}(?P<tail>\sand\sa\shalf)?\b"
+)
+AGO: Final = _compile(
+    _AMOUNT + r"\s(?P<way>ago|from\snow|from\s(?:today|tomorrow)|from\syesterday|hence)(?P<anniversary>\stoday)?"
+)
+AFTER_DAY: Final = _compile(
+    _AMOUNT
+    + r"\s(?P<way>from|after|before|ago(?:\son)?)\s"
+    + rf"(?:(?P<base>tomorrow|yesterday|today)|(?:(?P<step>next|last|this)\s)?{_WD})\b"
+)
+CHAINED: Final = re.compile(r"(?:hour|day|week|month|year)s?,?\s(?:and\s)?$", re.IGNORECASE)
+IN: Final = _compile(rf"(?P<in>in|within)\s(?:exactly\s|about\s)?{_AMOUNT}(?:['’](?:s\s)?\s?time\b)?")
+WEEKDAY_STEP: Final = _compile(
+    rf"(?:(?P<the>the)\s)?(?:{_STEP}\s{_WD_ANY}{_PART}|{_WD}\s(?P<wstep>last|next|this|of\slast|of\snext|of\sthis)\sweek\b|"
+    rf"(?P<wstep>last|next|this|earlier\sthis|later\sthis)\sweek(?:\son)?\s{_WD}{_PART}|"
+    rf"{_WD}\s(?P<rel>before\slast|after\snext))"
+)
+BARE_WEEKDAY: Final = _compile(
+    _WD + r"\b" + _PART + r"|(?<=\bon\s)(?P<short>Mon|Tue|Tues|Wed|Thu|Thur|Thurs|Fri|Sat|Sun)\b"
+)
+PERIOD: Final = _compile(
+    rf"(?P<lead>the\s(?:(?P<lead_dom>[0-3]?[0-9](?:st|nd|rd|th)|first|last\sday)\s(?:day\s)?of)\s)?"
+    rf"{_STEP}\s{_WHOLE}\b|the\s(?P<unit2>week|month|year|weekend)\s(?P<rel>before\slast|after\snext)\b"
+)
+MONTH_OF_YEAR: Final = _compile(
+    rf"{_MONTH}(?:\s(?:the\s)?{_ORDINAL})?,?\s(?:of\s)?(?P<ystep>last|next|this)\syear\b|"
+    rf"(?P<ystep>last|next|this)\syear\s(?:in\s|on\s)?{_MONTH}(?:\s{_ORDINAL})?|"
+    rf"{_STEP}\s{_MONTH}(?:\s{_ORDINAL})?(?!\s(?:the|be|not)\b)"
+)
+SEASON: Final = _compile(r"(?P<step>last|next|this)\s(?P<season>spring|summer|autumn|fall|winter)\b")
+
+NAMED_BEFORE: Final = re.compile(
+    r"\b(?:black|good|cyber|ash|casual|happy|giving|super|fat|shrove|easter|palm|maundy|bloody|man|girl|ruby|joe|blue|holy|"
+    r"whit|tgi|freaky|taco|throwback|every|each|any|some|per|one|most|all|a|alternate|other|last|next|this|first|second|third|fourth|past|"
+    r"previous|following)\s$",
+    re.IGNORECASE,
+)
+NAMED_AFTER: Final = re.compile(
+    r"\s(?:night\slights|the\s13th|addams|kahlo|times|post|mail|blues|club|school\b|next$)", re.IGNORECASE
+)
+SURNAME_AFTER: Final = re.compile(r"\s(?!I\b)[A-Z][a-z]+")
+TITLE_BEFORE: Final = re.compile(r"\b(?:usa|psychology|history|india|russia)\s$", re.IGNORECASE)
+TITLE_AFTER: Final = re.compile(
+    r"['’]s\s(?:world|society|youth|kids|generation|standards)|\snever\s(?:dies|knows)", re.IGNORECASE
+)
+IS_DAY: Final = re.compile(r"\b(?:today|tomorrow|yesterday|it|day)(?:\s(?:is|was)|['’]s)\s(?:a\s)?$", re.IGNORECASE)
+ATTRIBUTE: Final = re.compile(r"\b(?:the|my|our|his|her|their|your)\s$", re.IGNORECASE)
+_RANGE_BARE: Final = re.compile(
+    r"\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|satur|sun)(?:day)?\s?(?:to|through|thru|till|until|-|–)\s?$",
+    re.IGNORECASE,
+)
+NOT_IN: Final = re.compile(
+    r"\b(?:time|times|once|twice|first|best|worst|all|can|could|able|possible|always|every|each|ready|course|up|by)\b",
+    re.IGNORECASE,
+)

@@ -1,0 +1,141 @@
+"""Whether a clause speaks of the past, the future or a habit: enough to place a bare weekday or clock time.
+
+Each pattern is run over the text once, whatever the number of questions asked: the time stays linear.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from typing import Final
+
+from historian.patterns import words
+
+_BREAK: Final = re.compile(
+    r"[。！？；，、!?;,\n]|\.(?=\s|$)|(?<![A-Za-z])(?:but|because|which|who|while|although|then|so)(?![A-Za-z])"
+)
+_REACH: Final = 120
+_SOON_ZH: Final = re.compile(r"快[^。，]{0,10}了|[要会]")
+
+_ZH_FUTURE: Final = re.compile(
+    r"[要会将]|准备|打算|计划|可以|能|应该|得(?=[去交开做])|记得|提醒|约好|约了|定在|定于|改到|改成|改在|推迟到|推到|延到|安排|预约|"
+    r"吧(?=[。！？；，、!?;,\s]|$)|再|截止|到期|前(?:要|得|交)|必须|别忘"
+)
+_ZH_PAST: Final = re.compile(
+    r"了|过(?!年|节|生|敏|程|来|去|期)|的(?=[。！？；，、!?;,\s]|$)|刚|已经|曾|才[^能会]|没(?!有[课空事])|[搬买写做开看吃见到]完"
+)
+_EN_FUTURE: Final = re.compile(
+    r"\b(?:will|won't|shall|going to|gonna|to be|is due|are due|due|can|should|must|need to|needs to|have to|has to|"
+    r"want to|wants to|plan to|plans to|plan on|let's|lets|remind|would like|may|might|am|is|are|isn't|aren't)\b"
+    r"|(?<=[A-Za-z])['’](?:ll|m|re|s\ going)\b",
+    re.IGNORECASE,
+)
+_ANNOUNCED: Final = re.compile(
+    r"\b(?:will|won't|shall|going to|gonna|need to|have to|has to|must|let's|lets|remind)\b|(?<=[A-Za-z])['’]ll\b",
+    re.IGNORECASE,
+)
+_IRREGULAR: Final = words(
+    "was were did had went came saw met took got gave made said told left lost won ran sold sent spent "
+    "bought brought caught thought taught fought felt fell found flew forgot froze broke began became bit "
+    "blew built burnt chose cut cost dealt dreamt drank drove ate heard held hit hurt kept knew laid led "
+    "lent let lay meant paid quit read rode rang rose sang sat shook shot shut slept slid spoke spilt "
+    "stood stole stuck swam swore threw tore understood woke wore wrote wasn't weren't didn't hadn't "
+    "couldn't wouldn't could overslept withdrew drew grew hid hung sank put set"
+)
+_EN_PAST: Final = re.compile(
+    r"\b(?:"
+    + "|".join(_IRREGULAR)
+    + r"|(?!(?:need|indeed|speed|feed|seed|bed|red|wed|shed|breed|proceed|exceed|succeed|weed|supposed|excited|"
+    r"interested)\b)[a-z]{2,20}ed)\b",
+    re.IGNORECASE,
+)
+_HABIT: Final = re.compile(
+    r"每[天日周月年个逢晚早次]|每逢|逢周|天天|周周|经常|通常|平时|总是|一般|习惯|往往|一向|从来|都会|"
+    r"\b(?:every|each|usually|always|often|typically|normally|generally|never|daily|weekly|sometimes|rarely)\b",
+    re.IGNORECASE,
+)
+_ABSOLUTE: Final = re.compile(
+    r"\d{4}-\d{1,2}(?:-\d{1,2})?|\d{4}/\d{1,2}|\d{4}\s?年|\d{1,2}\s?月\s?\d{1,2}\s?[日号]?|"
+    r"[一二三四五六七八九十]{1,2}月[一二三四五六七八九十]{1,3}[日号]?|"
+    r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|"
+    r"jul|aug|sept?|oct|nov|dec)\.?\s\d{1,2}|\d{1,2}(?:st|nd|rd|th)?\s(?:of\s)?(?:january|february|march|april|may|june|"
+    r"july|august|september|october|november|december)\b",
+    re.IGNORECASE,
+)
+_COMMENT: Final = re.compile(r"[\s,，(（]*(?:就?是|is\s|was\s)?\s?(?:the\s|a\s)?", re.IGNORECASE)
+
+
+class Clauses:
+    """One text, and what its clauses speak of."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._found: dict[re.Pattern[str], tuple[list[int], list[int]]] = {}
+
+    def _matches(self, pattern: re.Pattern[str]) -> tuple[list[int], list[int]]:
+        """Return starts and ends of all matches; both rise."""
+        if pattern not in self._found:
+            spans = [match.span() for match in pattern.finditer(self.text)]
+            self._found[pattern] = ([start for start, _ in spans], [end for _, end in spans])
+        return self._found[pattern]
+
+    def first(self, pattern: re.Pattern[str], left: int, right: int) -> int | None:
+        """Return where the first match that starts within [left, right) starts, or None."""
+        starts, _ = self._matches(pattern)
+        i = bisect_left(starts, left)
+        return starts[i] if i < len(starts) and starts[i] < right else None
+
+    def bounds(self, start: int, end: int) -> tuple[int, int]:
+        """Return the bounds of the clause around [start, end), at most 120 characters to each side."""
+        starts, ends = self._matches(_BREAK)
+        left, right = max(0, start - _REACH), min(len(self.text), end + _REACH)
+        i = bisect_right(ends, start) - 1
+        if i >= 0:
+            left = max(left, ends[i])
+        j = bisect_left(starts, end)
+        if j < len(starts):
+            right = min(right, starts[j])
+        return left, right
+
+    def says(self, pattern: re.Pattern[str], start: int, end: int) -> bool:
+        """Tell whether a pattern is found in the clause around [start, end)."""
+        left, right = self.bounds(start, end)
+        return self.first(pattern, left, right) is not None
+
+    def _around(self, pattern: re.Pattern[str], start: int, end: int) -> int | None:
+        """Return where a pattern is first found in the clause but outside [start, end), or None."""
+        left, right = self.bounds(start, end)
+        before = self.first(pattern, left, start)
+        return before if before is not None else self.first(pattern, end, right)
+
+    def is_past(self, start: int, end: int) -> bool:
+        """Tell whether the clause around an expression speaks of the past."""
+        _, right = self.bounds(start, end)
+        done = self.text[end:right].rstrip().endswith("了")
+        if self._around(_ZH_FUTURE, start, end) is not None and not done:
+            return False
+        if self._around(_ZH_PAST, start, end) is not None:
+            return self._around(_SOON_ZH, start, end) is None
+        past, future = self._around(_EN_PAST, start, end), self._around(_EN_FUTURE, start, end)
+        return past is not None and (future is None or past < future)
+
+    def is_announced(self, start: int, end: int) -> bool:
+        """Tell whether the clause around an expression announces something (要, 记得, will, let's)."""
+        return any(self._around(pattern, start, end) is not None for pattern in (_ZH_FUTURE, _ANNOUNCED))
+
+    def is_habit(self, start: int, end: int) -> bool:
+        """Tell whether the clause around an expression speaks of something that recurs."""
+        return self.says(_HABIT, start, end)
+
+    def is_dated(self, start: int, end: int) -> bool:
+        """Tell whether an absolute date stands within 120 characters of an expression."""
+        return self.first(_ABSOLUTE, max(0, start - _REACH), end + _REACH) is not None
+
+    def comments_date(self, start: int, end: int) -> bool:
+        """Tell whether an expression only comments an absolute date: `Friday, 20 February`, `2026-02-20 (周五)`."""
+        starts, ends = self._matches(_ABSOLUTE)
+        i = bisect_left(starts, end)
+        if i < len(starts) and starts[i] - end < 8 and _COMMENT.fullmatch(self.text, end, starts[i]):
+            return True
+        j = bisect_right(ends, start) - 1
+        return j >= 0 and start - ends[j] < 8 and _COMMENT.fullmatch(self.text, ends[j], start) is not None

@@ -1,0 +1,79 @@
+"""English verbs, as far as saying `I` in the third person needs them."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from historian.patterns import words
+
+ADVERB: Final = (
+    r"(?:also|really|usually|always|never|just|often|still|only|even|already|now|then|both|do|too|ever|rather|quite|"
+    r"almost|sometimes|mostly|simply|[a-z]{2,15}ly)"
+)
+_UNCHANGED: Final = frozenset(
+    words(
+        "can could will would should must may might shall had did was were used ought cannot can't couldn't "
+        "won't wouldn't shouldn't mustn't hadn't didn't wasn't weren't better and or but to in on at the a an "
+        "of for with who that if as is are has does too myself went came saw met took got gave made said told "
+        "left lost won ran sold sent spent bought brought caught thought taught fought felt fell found flew "
+        "forgot froze broke began became bit blew built burnt chose dealt dreamt drank drove ate heard held "
+        "kept knew laid led lent lay meant paid quit rode rang rose sang sat shook shot slept slid spoke "
+        "spilt stood stole stuck swam swore threw tore understood woke wore wrote overslept withdrew drew "
+        "grew hid hung sank been"
+    )
+)
+_SAME_IN_PAST: Final = frozenset(words("put cut set let hit hurt read cost shut spread bet quit split"))
+_PRESENT_ED: Final = frozenset(words("need feed bleed breed exceed proceed succeed speed heed weed shed wed"))
+_IRREGULAR: Final = {
+    "am": "is",
+    "have": "has",
+    "do": "does",
+    "go": "goes",
+    "don't": "doesn't",
+    "haven't": "hasn't",
+    "aren't": "isn't",
+    "ain't": "isn't",
+}
+_COMMON: Final = frozenset(
+    words(
+        "like love hate prefer want need use work live play eat drink drive run walk study teach learn read "
+        "write speak know think feel enjoy own keep go do have am don't haven't take make sing cook bake "
+        "paint travel commute collect train practice practise volunteer attend visit avoid dislike sleep wake "
+        "exercise watch listen manage lead build plan hope believe wear buy sell raise grow coach tutor speak "
+        "usually suffer support follow swim hike cycle climb dance knit sew"
+    )
+)
+_JOINED: Final = re.compile(
+    rf"(?:\s(?:and|but|or)|,(?:\sand|\sbut)?)\s(?:{ADVERB}\s)?(?P<verb>[A-Za-z]+(?:['’]t)?)(?![\w-])", re.IGNORECASE
+)
+_REACH: Final = 80
+_CLAUSE_END: Final = re.compile(r"[.!?;:。！？；\n]|\bto\s|\b(?:I|he|she|they|we|you|it|who|which|because|that)\b")
+
+
+def third_person(verb: str, *, past: bool = False) -> str:
+    """Return the form that a verb after `I` takes after a name; `past` says that the clause speaks of the past."""
+    plain = verb.replace("’", "'")
+    lower = plain.lower()
+    if lower in _IRREGULAR:
+        return _IRREGULAR[lower] if "’" not in verb else _IRREGULAR[lower].replace("'", "’")
+    if lower in _UNCHANGED or (past and lower in _SAME_IN_PAST):
+        return verb
+    if lower.endswith("ed") and lower not in _PRESENT_ED:
+        return verb
+    if lower.endswith(("s", "x", "z", "ch", "sh", "o")):
+        return f"{verb}es"
+    if lower.endswith("y") and lower[-2:-1] not in tuple("aeiou"):
+        return f"{verb[:-1]}ies"
+    return f"{verb}s"
+
+
+def joined_verbs(text: str, after: int) -> list[tuple[int, int, str]]:
+    """Return the further verbs of the same subject (`likes tea and hates coffee`) as spans with their new form."""
+    stop = _CLAUSE_END.search(text, after, min(len(text), after + _REACH))
+    end = stop.start() if stop else min(len(text), after + _REACH)
+    found: list[tuple[int, int, str]] = []
+    for match in _JOINED.finditer(text, after, end):
+        if match["verb"].lower().replace("’", "'") in _COMMON:
+            found.append((*match.span("verb"), third_person(match["verb"])))
+    return found

@@ -1,0 +1,166 @@
+"""Observations that stand without their context, made by rules."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from historian.rewrite import RewriteContext, rewrite_offline
+
+ROOT = Path(__file__).resolve().parents[2]
+SAID_AT = datetime.fromisoformat("2026-02-21T14:30:00+08:00")
+NOBODY = RewriteContext(SAID_AT)
+ALICE = RewriteContext(SAID_AT, speaker_name="Alice", agent_name="Nova", group_name="Book Club", location="Berlin")
+XIAOMING = RewriteContext(SAID_AT, speaker_name="小明", agent_name="Nova", group_name="读书会", location="杭州")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I am allergic to peanuts.", "Alice is allergic to peanuts."),
+        ("I'm vegan", "Alice is vegan"),
+        ("I’m vegan", "Alice is vegan"),
+        ("I have two cats and don't eat meat.", "Alice has two cats and doesn't eat meat."),
+        ("I like tea and hate coffee", "Alice likes tea and hates coffee"),
+        ("I really enjoy hiking", "Alice really enjoys hiking"),
+        ("I don't like it", "Alice doesn't like it"),
+        ("I was late", "Alice was late"),
+        ("I've been to Rome", "Alice has been to Rome"),
+        ("I'd like a coffee", "Alice would like a coffee"),
+        ("I'd already left", "Alice had already left"),
+        ("I'll study medicine", "Alice will study medicine"),
+        ("I want to swim and run", "Alice wants to swim and run"),
+        ("I can swim", "Alice can swim"),
+        ("I study law", "Alice studies law"),
+        ("My sister loves me", "Alice's sister loves Alice"),
+        ("That book is mine", "That book is Alice's"),
+        ("Bob and I are friends", "Bob and Alice are friends"),
+        ("I put it away yesterday", "Alice put it away on 2026-02-20"),
+        ("Am I late? What do I like?", "Is Alice late? What does Alice like?"),
+        ("The user prefers dark mode", "Alice prefers dark mode"),
+        ("User: I like jazz", "Alice likes jazz"),
+        ("the user's dog is brown", "Alice's dog is brown"),
+        ("You should remind me tomorrow", "Nova should remind Alice on 2026-02-22"),
+        ("I live here. I moved here last year.", "Alice lives in Berlin. Alice moved to Berlin in 2025."),
+        ("This group is quiet", "Book Club is quiet"),
+    ],
+)
+def test_the_english_first_person_becomes_the_speaker(text: str, expected: str) -> None:
+    assert rewrite_offline(text, ALICE).text == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("我对花生过敏", "小明对花生过敏"),
+        ("我的猫叫咪咪", "小明的猫叫咪咪"),
+        ("我妈昨天来了", "小明的妈 2026-02-20 来了"),
+        ("我自己做的饭", "小明自己做的饭"),
+        ("用户喜欢喝茶", "小明喜欢喝茶"),
+        ("该用户不吃辣", "小明不吃辣"),
+        ("本人不吃辣", "小明不吃辣"),
+        ("用户说：“我明天去北京”", "小明 2026-02-22 去北京"),
+        ("我住在这里", "小明住在杭州"),
+        ("本群禁止广告", "读书会禁止广告"),
+        ("你记得提醒我", "Nova 记得提醒小明"),
+        ("我昨天 deploy 了 v2", "小明 2026-02-20 deploy 了 v2"),
+    ],
+)
+def test_the_chinese_first_person_becomes_the_speaker_and_stays_chinese(text: str, expected: str) -> None:
+    """P67: Chinese in, Chinese out; mixed stays mixed."""
+    assert rewrite_offline(text, XIAOMING).text == expected
+
+
+def test_a_latin_name_is_set_apart_in_chinese() -> None:
+    assert rewrite_offline("我的猫不吃鱼", ALICE).text == "Alice 的猫不吃鱼"
+    assert rewrite_offline("今天我在家", ALICE).text == "2026-02-21 Alice 在家"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "他说“我不吃辣”",
+        "自我介绍写好了",
+        "World War I ended",
+        "《我不是药神》很好看",
+        'Bob said "I am late"',
+        "`my_user = I`",
+        "用户增长很快",
+        "The user interface is slow",
+        "本地模型很快",
+        "Peggy prefers oolong tea.",
+    ],
+)
+def test_quotations_set_terms_and_plain_statements_stay(text: str) -> None:
+    assert rewrite_offline(text, ALICE).text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "flags"),
+    [
+        ("他最近很忙", ("time:最近", "pronoun:他")),
+        ("我住在这里", ("pronoun:我", "place:这里")),
+        ("She moved over there", ("pronoun:She", "place:over there")),
+        ("我们都喜欢吉他", ("pronoun:我们",)),
+        ("你喜欢猫", ("pronoun:你",)),
+        ("本群禁止广告", ("place:本群",)),
+        ("其他人弹吉他", ()),
+    ],
+)
+def test_what_cannot_be_resolved_stays_and_is_flagged(text: str, flags: tuple[str, ...]) -> None:
+    rewritten = rewrite_offline(text, NOBODY)
+    assert rewritten.text == text
+    assert rewritten.flags == flags
+
+
+def test_third_persons_are_never_guessed_even_when_one_name_is_near() -> None:
+    rewritten = rewrite_offline("Peggy told her manager", replace(ALICE, recent=("Peggy: hi",)))
+    assert rewritten.text == "Peggy told her manager"
+    assert rewritten.flags == ("pronoun:her",)
+
+
+def test_nothing_to_change_comes_back_as_it_was_without_outer_space() -> None:
+    rewritten = rewrite_offline("  Trent 喜欢 Rust。\n", NOBODY)
+    assert (rewritten.text, rewritten.flags, rewritten.allowed) == ("Trent 喜欢 Rust。", (), ())
+
+
+def test_without_a_name_only_times_change() -> None:
+    assert rewrite_offline("User: I left yesterday", NOBODY).text == "User: I left on 2026-02-20"
+
+
+def test_names_and_dates_that_came_in_are_listed() -> None:
+    allowed = rewrite_offline("我昨晚十一点到了这里", XIAOMING).allowed
+    assert allowed == ("2026-02-20", "23:00", "小明", "杭州")
+
+
+@pytest.mark.parametrize(
+    "text", ["我不吃辣", "我从来没去过日本", "I don't eat meat", "I never smoke", "I haven't slept", "我有 3 只猫"]
+)
+def test_polarity_and_numbers_stay(text: str) -> None:
+    got = rewrite_offline(text, ALICE).text
+    for words in ("不", "没", "n't", "never", "3"):
+        assert (words in got) == (words in text)
+
+
+def test_an_empty_observation_stays_empty() -> None:
+    assert rewrite_offline("   ", ALICE).text == ""
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("how", [["benchmarks/times.py"], ["-m", "benchmarks.times"]])
+def test_the_benchmark_scores_a_file_and_ends_with_the_count(how: list[str], tmp_path: Path) -> None:
+    cases = tmp_path / "cases.jsonl"
+    right = {"id": "a", "text": "昨天去了", "said_at": SAID_AT.isoformat(), "contains": ["2026-02-20"]}
+    wrong = {"id": "b", "text": "昨天去了", "said_at": SAID_AT.isoformat(), "contains": []}
+    cases.write_text("\n".join(json.dumps(case, ensure_ascii=False) for case in (right, wrong)), encoding="utf-8")
+    command = [sys.executable, "-X", "utf8", *how, str(cases)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "1 of 2 right"
+    assert "b  昨天去了" in done.stdout
