@@ -51,19 +51,18 @@ def draft_statement(observation: str, context: RewriteContext, work: TurnWork, e
     rewritten = rewrite_offline(observation, context)
     known = tuple(name for name in (evidence.sender_name, work.session.agent_name, work.sender_id) if name)
     sources = (*evidence.sources, *evidence.recent)
-    drifts = check_identity(observation, rewritten.text, context=sources, known_names=known, allowed=rewritten.allowed)
+    drifts = check_identity(
+        rewritten.dated, rewritten.text, context=sources, known_names=known, allowed=rewritten.allowed
+    )
     text = observation if drifts else rewritten.text
     flags = [f"drift:{drift.kind}:{drift.found}" for drift in drifts]
     if sources:
         flags += [f"person:{name}" for name in unsupported_persons(observation, sources, known)]
     if not evidence.message_ids:
         flags.append(NO_EVIDENCE)
-    findings = () if work.turn.force else inspect(text)
-    flags += [f"{finding.kind}:{finding.found}" for finding in findings]
-    if not work.turn.force:
-        flags += rewritten.flags
-    is_absolute = not findings and not drifts
-    return Draft(text, tuple(dict.fromkeys(flags)), is_absolute)
+    unresolved = [] if work.turn.force else [*(f"{hit.kind}:{hit.found}" for hit in inspect(text)), *rewritten.flags]
+    is_absolute = not unresolved and not drifts
+    return Draft(text, tuple(dict.fromkeys([*flags, *unresolved])), is_absolute)
 
 
 def _context(work: TurnWork, evidence: Evidence) -> RewriteContext:

@@ -38,11 +38,15 @@ class RewriteContext:
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """A rewritten text; `flags` name what stayed (`time:最近`, `pronoun:他`), `allowed` what rewriting brought in."""
+    """A rewritten text; `flags` name what stayed (`time:最近`, `pronoun:他`), `allowed` what rewriting brought in.
+
+    `dated` is the observation with its times resolved and nothing else changed: what the identity check compares with.
+    """
 
     text: str
     flags: tuple[str, ...]
     allowed: tuple[str, ...]
+    dated: str
 
 
 def rewrite_offline(observation: str, context: RewriteContext) -> Rewritten:
@@ -58,7 +62,7 @@ def rewrite_offline(observation: str, context: RewriteContext) -> Rewritten:
     exempt = exempt_spans(times.text)
     edits = [e for e in _edits(times.text, context) if not exempt.touches(e.start, e.end)]
     flags = _flags(times, exempt, context)
-    return Rewritten(apply_edits(times.text, edits), flags, _allowed(times, edits, context))
+    return Rewritten(apply_edits(times.text, edits), flags, _allowed(times, edits, context), times.text)
 
 
 def _without_frame(text: str) -> str:
