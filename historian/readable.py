@@ -1,0 +1,258 @@
+"""Reading the record: a view that is bound to what one request may read, and that nothing widens."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from historian.audiences import known_audiences
+from historian.database import Database
+from historian.errors import NotFoundError
+from historian.lexical import Hits, LexicalIndex, Within
+from historian.lexical_query import Mode
+from historian.messages import COLUMNS, StoredMessage, epoch_ms, first_row, stored
+from historian.model import Reach, Role
+
+MESSAGE_WORDS = LexicalIndex("messages", table="messages", time="(l.row >> 20)")
+"""The word index over message contents."""
+
+_LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class MessageFilter:
+    """Which messages are meant; what is None narrows nothing. `since_ms` is inclusive, `until_ms` exclusive."""
+
+    role: Role | None = None
+    since_ms: int | None = None
+    until_ms: int | None = None
+    conversation_id: str | None = None
+    sender_id: str | None = None
+
+    @property
+    def since_row(self) -> int:
+        """The first row in the time range."""
+        return _LOWEST if self.since_ms is None else first_row(self.since_ms)
+
+    @property
+    def until_row(self) -> int:
+        """The first row after the time range."""
+        return _HIGHEST if self.until_ms is None else first_row(self.until_ms)
+
+    def condition(self, table: str, *, role: bool = True) -> tuple[str, list[object]]:
+        """Return what is not a time range as SQL over `table`, and its parameters."""
+        wanted = {"conversation_id": self.conversation_id, "sender_id": self.sender_id}
+        if role:
+            wanted["role"] = self.role
+        set_ones = {name: value for name, value in wanted.items() if value is not None}
+        return " AND ".join(f"{table}.{name} = ?" for name in set_ones), [*set_ones.values()]
+
+
+EVERY_MESSAGE = MessageFilter()
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMessage:
+    """A message that answers a query, and its lexical score 0..1."""
+
+    stored: StoredMessage
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMessages:
+    """Messages best first; `mode` and `capped` as in `lexical_search.Hits`."""
+
+    items: tuple[FoundMessage, ...]
+    mode: Mode
+    capped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbor:
+    """A message near another one; `anchor` marks that other one itself."""
+
+    stored: StoredMessage
+    anchor: bool
+
+
+class ReadableRecord:
+    """The messages of one reach. Thread-safe; every method raises StoreError when the database cannot be read."""
+
+    def __init__(self, database: Database, reach: Reach) -> None:
+        self._database = database
+        self._reach = reach
+
+    def get(self, message_ids: Iterable[str]) -> list[StoredMessage]:
+        """Return the messages with these ids or aliases, in the order of the ids, each once.
+
+        What is unknown or somebody else's is absent. An id that several owners in reach use gives several messages.
+        """
+        ids = list(dict.fromkeys(message_ids))
+        rows = self.rows_of(ids)
+        by_row = self.rows(row for id_rows in rows.values() for row in id_rows)
+        ordered = dict.fromkeys(row for message_id in ids for row in rows.get(message_id, ()))
+        return [by_row[row] for row in ordered if row in by_row]
+
+    def rows_of(self, message_ids: Iterable[str]) -> dict[str, tuple[int, ...]]:
+        """Return the rows of ids or aliases; an id without a readable row is absent. Rows ascend."""
+        wanted = json.dumps(list(dict.fromkeys(message_ids)))
+        found: dict[str, list[int]] = {}
+        with self._database.read() as connection:
+            audiences = known_audiences(connection, self._reach)
+            rows = connection.execute(
+                "SELECT n.message_id, n.row FROM ("
+                " SELECT m.message_id, m.owner_key, m.row FROM json_each(?1) AS j"
+                "  CROSS JOIN messages AS m ON m.message_id = j.value"
+                " UNION ALL SELECT s.alias_id, s.owner_key, s.row FROM json_each(?1) AS j"
+                "  CROSS JOIN message_aliases AS s ON s.alias_id = j.value) AS n"
+                f" WHERE (n.owner_key IN (SELECT value FROM json_each(?2)) OR n.owner_key GLOB 'group:*')"
+                f" AND {_readable('n.row', audiences)} ORDER BY n.row",
+                (wanted, json.dumps(sorted(self._reach))),
+            )
+            for message_id, row in rows:
+                found.setdefault(message_id, []).append(row)
+        return {message_id: tuple(numbers) for message_id, numbers in found.items()}
+
+    def rows(self, rows: Iterable[int]) -> Mapping[int, StoredMessage]:
+        """Return those of `rows` that may be read."""
+        with self._database.read() as connection:
+            audiences = known_audiences(connection, self._reach)
+            found = connection.execute(
+                f"SELECT {COLUMNS} FROM json_each(?) AS j CROSS JOIN messages AS m ON m.row = j.value"
+                f" WHERE {_readable('m.row', audiences)}",
+                (json.dumps(list(rows)),),
+            )
+            return {columns[0]: stored(columns) for columns in found}
+
+    def list(
+        self,
+        *,
+        since_ms: int | None = None,
+        until_ms: int | None = None,
+        role: Role | None = None,
+        conversation_id: str | None = None,
+        sender_id: str | None = None,
+        limit: int,
+        before_row: int | None = None,
+    ) -> tuple[StoredMessage, ...]:
+        """Return the newest messages that fit, newest first by time and sequence, before `before_row` if given."""
+        wanted = MessageFilter(role, since_ms, until_ms, conversation_id, sender_id)
+        return self.newest(wanted, limit=limit, before_row=before_row)
+
+    def newest(
+        self, wanted: MessageFilter = EVERY_MESSAGE, *, limit: int, before_row: int | None = None
+    ) -> tuple[StoredMessage, ...]:
+        """Return the newest messages that fit a filter, as `list` does."""
+        until = min(wanted.until_row, _HIGHEST if before_row is None else before_row)
+        with self._database.read() as connection:
+            statement, parameters = self._union(connection, wanted, wanted.since_row, until)
+            if not statement:
+                return ()
+            found = connection.execute(
+                f"SELECT {COLUMNS} FROM ({statement} ORDER BY row DESC LIMIT ?) AS u"
+                " CROSS JOIN messages AS m ON m.row = u.row ORDER BY u.row DESC",
+                (*parameters, max(limit, 0)),
+            )
+            return tuple(stored(columns) for columns in found)
+
+    def recent(
+        self, conversation_id: str | None = None, *, limit: int, before: datetime | None = None
+    ) -> tuple[StoredMessage, ...]:
+        """Return the last messages said before an instant, oldest first: the context of what came then."""
+        until = None if before is None else epoch_ms(before)
+        wanted = MessageFilter(until_ms=until, conversation_id=conversation_id)
+        return self.newest(wanted, limit=limit)[::-1]
+
+    def neighbors(self, message_id: str, before: int, after: int) -> tuple[Neighbor, ...]:
+        """Return a message and those said around it in its conversation, oldest first, equal times included.
+
+        Raises:
+            NotFoundError: there is no such message in reach.
+        """
+        rows = self.rows_of([message_id]).get(message_id)
+        anchor = self.rows(rows[-1:]).get(rows[-1]) if rows else None
+        if anchor is None:
+            raise NotFoundError("There is no message with this id; take one from messages_list or a search.")
+        where = (anchor.owner_key, anchor.message.conversation_id, anchor.row)
+        with self._database.read() as connection:
+            audiences = known_audiences(connection, self._reach)
+            earlier = _beside(connection, audiences, "<", "DESC", (*where, max(before, 0)))
+            later = _beside(connection, audiences, ">", "ASC", (*where, max(after, 0)))
+        around = (*earlier[::-1], anchor, *later)
+        return tuple(Neighbor(message, message.row == anchor.row) for message in around)
+
+    def lexical(
+        self, query: str, wanted: MessageFilter = EVERY_MESSAGE, *, limit: int, ranked: bool = False
+    ) -> FoundMessages:
+        """Return the messages that fit a query, best first (see `LexicalIndex.search`)."""
+        condition, parameters = wanted.condition("t", role=False)
+        since = None if wanted.since_ms is None else wanted.since_row
+        until = None if wanted.until_ms is None else wanted.until_row
+        within = Within(since, until, wanted.role, condition, tuple(parameters))
+        with self._database.read() as connection:
+            hits: Hits = MESSAGE_WORDS.search(connection, self._reach, query, limit=limit, within=within, ranked=ranked)
+        by_row = self.rows(hit.row for hit in hits.hits)
+        items = tuple(FoundMessage(by_row[hit.row], hit.score) for hit in hits.hits if hit.row in by_row)
+        return FoundMessages(items, hits.mode, hits.capped)
+
+    def count(self, wanted: MessageFilter = EVERY_MESSAGE) -> int:
+        """Return how many messages fit."""
+        with self._database.read() as connection:
+            statement, parameters = self._union(connection, wanted, wanted.since_row, wanted.until_row)
+            if not statement:
+                return 0
+            return int(connection.execute(f"SELECT count(*) FROM ({statement})", parameters).fetchone()[0])
+
+    def _union(
+        self, connection: sqlite3.Connection, wanted: MessageFilter, since: int, until: int
+    ) -> tuple[str, Sequence[object]]:
+        """Return a statement for the rows of all audiences, each read from its index in order, and merged."""
+        condition, values = wanted.condition("m")
+        parts: Sequence[str] = ()
+        parameters: Sequence[object] = ()
+        for key in sorted(self._reach):
+            found = _source(connection, key, wanted)
+            if found is None:
+                continue
+            source, row, value = found
+            part = f"SELECT {row} AS row FROM {source} AND {row} >= ? AND {row} < ?"
+            parts = (*parts, f"{part} AND {condition}" if condition else part)
+            parameters = (*parameters, value, since, until, *values)
+        return " UNION ".join(parts), parameters
+
+
+def _source(connection: sqlite3.Connection, key: str, wanted: MessageFilter) -> tuple[str, str, object] | None:
+    """Return where to read one audience from, its row, and the value of its condition; None if nothing was ever stored.
+
+    The row is that of the index that is walked, so that a list stops at its limit.
+    """
+    if wanted.conversation_id is not None and not key.startswith("author:"):
+        return "messages AS m INDEXED BY messages_by_conversation WHERE m.owner_key = ?", "m.row", key
+    number = next(iter(known_audiences(connection, frozenset({key}))), None)
+    if number is None:
+        return None
+    if wanted.role is None and wanted.sender_id is None and wanted.conversation_id is None:
+        return "message_audiences AS a WHERE a.audience_id = ?", "a.row", number
+    joined = "message_audiences AS a CROSS JOIN messages AS m ON m.row = a.row WHERE a.audience_id = ?"
+    return joined, "a.row", number
+
+
+def _readable(row: str, audiences: Sequence[int]) -> str:
+    numbers = ", ".join(map(str, audiences))
+    return f"EXISTS (SELECT 1 FROM message_audiences AS a WHERE a.audience_id IN ({numbers}) AND a.row = {row})"
+
+
+def _beside(
+    connection: sqlite3.Connection, audiences: Sequence[int], side: str, order: str, where: tuple[object, ...]
+) -> list[StoredMessage]:
+    found = connection.execute(
+        f"SELECT {COLUMNS} FROM messages AS m INDEXED BY messages_by_conversation"
+        f" WHERE m.owner_key = ? AND m.conversation_id = ? AND m.row {side} ?"
+        f" AND {_readable('m.row', audiences)} ORDER BY m.row {order} LIMIT ?",
+        where,
+    )
+    return [stored(columns) for columns in found]
