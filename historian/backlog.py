@@ -17,6 +17,10 @@ _PROFILE_LINES = """
     entity_type = 'user' AND shown_in != 'private', entity_id, epoch_ms
     FROM profile_lines INDEXED BY profile_lines_by_embedder
 """
+_MESSAGES = """
+    row, content, owner_key, owner_key GLOB 'group:*', sender_id, row >> 20
+    FROM messages INDEXED BY messages_by_embedder
+"""
 _OTHERS = (("IS ?", None), ("< ?", ""), ("> ?", ""))
 """What `IS NOT ?` means, as ranges of an index: no embedder, or another one."""
 
@@ -106,6 +110,11 @@ def event_backlog(database: Database) -> Backlog:
 def profile_backlog(database: Database) -> Backlog:
     """Return the backlog of profile lines."""
     return Backlog(database, "profile_lines", "profiles", _PROFILE_LINES, "TRUE")
+
+
+def message_backlog(database: Database) -> Backlog:
+    """Return the backlog of messages."""
+    return Backlog(database, "messages", "messages", _MESSAGES, "TRUE")
 
 
 def _unembedded(row: int, text: str, owner: str, by_author: int, sender: str | None, epoch_ms: int) -> Unembedded:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import anyio
 
-from historian.backlog import event_backlog, profile_backlog
+from historian.backlog import event_backlog, message_backlog, profile_backlog
 from historian.bell import Bell
 from historian.biographer import Biographer
 from historian.calibration import CalibrationFile
@@ -159,7 +159,7 @@ def _household(settings: Settings, database: Database, engine: Engine, queue: Qu
         MemoStore(database),
         ReceiptStore(database),
     )
-    indexer = Indexer(engine, [event_backlog(database), profile_backlog(database)])
+    indexer = Indexer(engine, [event_backlog(database), profile_backlog(database), message_backlog(database)])
     retrieval = Retrieval(database, engine, indexer, {"events": EVENT_WORDS, "profiles": PROFILE_WORDS})
     profile_index = ProfileIndex(database)
     profiles = ProfileStore(settings.data_dir, clock=clock, revision_keep=options.profile.revision_keep)
