@@ -118,6 +118,14 @@ class ReadableEvents:
         found = self._select("e.event_id = ?", [event_id])
         return found[0] if found else None
 
+    def message_rows(self, row: int) -> list[int]:
+        """Return the rows of the messages that the event of `row` rests on, oldest first."""
+        with self._database.read() as connection:
+            rows = connection.execute(
+                "SELECT message_row FROM event_messages WHERE event_row = ? ORDER BY message_row", (row,)
+            )
+            return [number for (number,) in rows]
+
     def _select(self, condition: str, values: Sequence[object]) -> list[StoredEvent]:
         with self._database.read() as connection:
             audiences = known_audiences(connection, self._reach)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from historian.backlog import Backlog, Unembedded
 from historian.engine import Engine
@@ -19,6 +19,7 @@ class Indexer:
         self._engine = engine
         self.backlogs = backlogs
         self._working = threading.Lock()
+        self._gone: list[tuple[str, int]] = []
 
     def run_batch(self) -> int:
         """Embed one batch of each backlog and return how many texts that were; 0 when nothing waits.
@@ -30,6 +31,7 @@ class Indexer:
         if not self._engine.wait(0):
             return 0
         with self._working:
+            self._delete_gone()
             return sum(self._embed(backlog) for backlog in self.backlogs)
 
     def catch_up(self, limit: int) -> None:
@@ -42,10 +44,23 @@ class Indexer:
             while self.run_batch():
                 pass
 
+    def discard(self, collection: str, rows: Iterable[int]) -> None:
+        """Delete the vectors of rows that are no more, with the next batch. A search passes over them until then.
+
+        What is not done when the process ends, the comparison of rows and vectors finds at the next start.
+        """
+        self._gone.extend((collection, row) for row in rows)
+
     def waiting(self) -> int:
         """Return how many texts have no vector of the present embedder."""
         identity = self._engine.embedder.identity
         return sum(backlog.count(identity) for backlog in self.backlogs)
+
+    def _delete_gone(self) -> None:
+        gone = self._gone[:]
+        for collection in sorted({name for name, _ in gone}):
+            self._engine.vectors.delete(collection, [str(row) for name, row in gone if name == collection])
+        del self._gone[: len(gone)]
 
     def _embed(self, backlog: Backlog) -> int:
         identity = self._engine.embedder.identity

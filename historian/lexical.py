@@ -20,6 +20,8 @@ from historian.model import Reach
 __all__ = ["EVERYWHERE", "Hits", "LexicalIndex", "Within"]
 
 EVERYWHERE = Within()
+MAX_ANY = 500
+"""Rows that a search for any of the words returns at most: what is beyond has hardly anything of the query."""
 
 # Private-use characters are no part of any term, so that no text can forge a token of scope.
 _AUDIENCE = "\ue000"
@@ -84,11 +86,13 @@ class LexicalIndex:
         limit: int,
         within: Within = EVERYWHERE,
         ranked: bool = False,
+        strict: bool = False,
     ) -> Hits:
         """Return at most `limit` rows in `reach` that fit `query`.
 
-        All words have to match; where no row has them all, any of them counts. `ranked` asks for the latter at once,
-        for questions. Operators and phrases always bind. A query without a letter or digit finds nothing.
+        All words have to match; where no row has them all, any of them counts, except where `strict`. `ranked` asks for
+        the latter at once, for questions; then, and where it is all that is left, at most `MAX_ANY` rows come back.
+        Operators and phrases always bind. A query without a letter or digit finds nothing.
         """
         parsed = parse(query)
         audiences = known_audiences(connection, reach)
@@ -97,9 +101,9 @@ class LexicalIndex:
         search = Search(connection, self._tables, _scope(audiences, within.role), within)
         if parsed.mode == "query" or not ranked:
             found = search.matching(parsed.node, parsed.mode, limit)
-            if found.hits or parsed.mode == "query":
+            if found.hits or strict or parsed.mode == "query":
                 return found
-        return search.any(parsed.node, limit)
+        return search.any(parsed.node, min(limit, MAX_ANY))
 
 
 def _document(scope: str, folded: str) -> str:

@@ -64,12 +64,14 @@ class Hits:
     """Rows best first; ties newest first, then by row.
 
     `mode` says how they were found: "words" have all words of the query, "any" are ranked by what they have of it,
-    "query" fulfil its operators and phrases. `capped` says that more rows matched than were ranked.
+    "query" fulfil its operators and phrases. `capped` says that more rows matched than were ranked; where it was not
+    any word that counted, the others are older than `last_row`, the last one looked at.
     """
 
     hits: tuple[Hit, ...] = ()
     mode: Mode = "words"
     capped: bool = False
+    last_row: int | None = None
 
 
 class Candidate(NamedTuple):
@@ -93,18 +95,20 @@ class Search:
         """Return the rows that fulfil a query, ranked by how often they mention its phrases."""
         most = max(CANDIDATES, limit)
         pool: list[Candidate] = []
-        scanned, proven = 0, proven_by_index(node)
+        scanned, last_row, proven = 0, None, proven_by_index(node)
+        capped = False
         for candidate in self._texts(match_expression(node)):
-            scanned += 1
+            capped = len(pool) >= most
+            if capped:
+                break
+            scanned, last_row = scanned + 1, candidate.row
             if proven or matches(node, candidate.text):
                 pool.append(candidate)
-            if len(pool) >= most:
-                break
         wanted = phrases(node)
         mentions = [[phrase.occurrences(candidate.text) for phrase in wanted] for candidate in pool]
         holding = [sum(1 for counts in mentions if counts[i]) for i in range(len(wanted))]
         hits = _best(pool, mentions, [idf(len(pool), n) for n in holding], limit)
-        return Hits(hits, mode, len(pool) >= most or scanned >= _SCANNED)
+        return Hits(hits, mode, capped or scanned >= _SCANNED, last_row)
 
     def any(self, node: Node, limit: int) -> Hits:
         """Return the rows that have the most telling terms of a query, whichever they are."""

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from historian.closing import TurnCloser
 from historian.errors import InvalidInputError, NotFoundError
+from historian.evidence_reading import MAX_QUERY, EvidenceReader, ScopedEvidence
 from historian.ids import normalise_id
+from historian.indexer import Indexer
 from historian.intake import message_from
 from historian.model import EntityType, Message, Scope
 from historian.options import Options
@@ -20,9 +22,6 @@ from historian.turn import Receipt, Turn
 from historian.views import AppendResult, FoundEvents, FoundProfiles, Memo, ProfileView, Status
 from historian.zones import load_zone, parse_instant
 
-MAX_QUERY = 10_000
-"""Characters of a query that are looked at; what is beyond is left out, not refused."""
-
 
 @dataclass(frozen=True, slots=True)
 class Parts:
@@ -33,6 +32,8 @@ class Parts:
     search: EventSearch
     profiles: ProfileReader
     status: StatusReader
+    evidence: EvidenceReader
+    indexer: Indexer
 
 
 class Memory:
@@ -96,7 +97,13 @@ class ScopedMemory:
             except InvalidInputError as error:
                 failed.append((index, str(error)))
         appended = self._parts.record.append(self._scope.owner, good)
+        self._parts.indexer.discard("messages", appended.left_rows)
         return AppendResult(appended.inserted, appended.ignored, tuple(failed))
+
+    @property
+    def evidence(self) -> ScopedEvidence:
+        """The raw messages, as this request may read them."""
+        return self._parts.evidence.of(self._scope, self._session)
 
     def search_events(
         self,

@@ -45,6 +45,19 @@ class StoredMessage:
     message: Message
 
 
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A message whose content may be cut; `length` is that of the whole content, in characters."""
+
+    stored: StoredMessage
+    length: int
+
+
+def excerpt_columns(most: int) -> str:
+    """Return `COLUMNS` with the content cut at `most` characters."""
+    return COLUMNS.replace("m.content", f"substr(m.content, 1, {most:d})")
+
+
 def epoch_ms(instant: datetime) -> int:
     """Return the instant in whole milliseconds since 1970, rounded down.
 

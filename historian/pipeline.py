@@ -87,7 +87,8 @@ class Pipeline:
         step("record")
         scope = scope_from(payload["scope"])
         message = message_from(payload["message"], load_zone(payload["timezone"]))
-        self.record.append(scope.owner, [message])
+        appended = self.record.append(scope.owner, [message])
+        self.indexer.discard("messages", appended.left_rows)
 
     def _same_as(self, owner: Owner, text: str) -> str | None:
         """Return the id of an earlier statement of the same owner that says the same, or None."""

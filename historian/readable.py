@@ -13,7 +13,7 @@ from historian.database import Database
 from historian.errors import NotFoundError
 from historian.lexical import Hits, LexicalIndex, Within
 from historian.lexical_query import Mode
-from historian.messages import COLUMNS, StoredMessage, epoch_ms, first_row, stored
+from historian.messages import COLUMNS, Excerpt, StoredMessage, epoch_ms, excerpt_columns, first_row, stored
 from historian.model import Reach, Role
 
 MESSAGE_WORDS = LexicalIndex("messages", table="messages", time="(l.row >> 20)")
@@ -147,17 +147,43 @@ class ReadableRecord:
         self, wanted: MessageFilter = EVERY_MESSAGE, *, limit: int, before_row: int | None = None
     ) -> tuple[StoredMessage, ...]:
         """Return the newest messages that fit a filter, as `list` does."""
-        until = min(wanted.until_row, _HIGHEST if before_row is None else before_row)
         with self._database.read() as connection:
-            statement, parameters = self._union(connection, wanted, wanted.since_row, until)
-            if not statement:
-                return ()
+            statement, parameters = self._newest(connection, wanted, limit, before_row)
             found = connection.execute(
-                f"SELECT {COLUMNS} FROM ({statement} ORDER BY row DESC LIMIT ?) AS u"
-                " CROSS JOIN messages AS m ON m.row = u.row ORDER BY u.row DESC",
-                (*parameters, max(limit, 0)),
+                f"SELECT {COLUMNS} FROM ({statement}) AS u CROSS JOIN messages AS m ON m.row = u.row"
+                " ORDER BY u.row DESC",
+                parameters,
             )
             return tuple(stored(columns) for columns in found)
+
+    def newest_rows(
+        self, wanted: MessageFilter = EVERY_MESSAGE, *, limit: int, before_row: int | None = None
+    ) -> tuple[int, ...]:
+        """Return the rows of the newest messages that fit a filter, as `list` does."""
+        with self._database.read() as connection:
+            return tuple(row for (row,) in connection.execute(*self._newest(connection, wanted, limit, before_row)))
+
+    def excerpts(self, rows: Iterable[int], most: int) -> Mapping[int, Excerpt]:
+        """Return those of `rows` that may be read, each content cut at `most` characters."""
+        with self._database.read() as connection:
+            audiences = known_audiences(connection, self._reach)
+            found = connection.execute(
+                f"SELECT length(m.content), {excerpt_columns(most)}"
+                " FROM json_each(?) AS j CROSS JOIN messages AS m ON m.row = j.value"
+                f" WHERE {_readable('m.row', audiences)}",
+                (json.dumps(list(rows)),),
+            )
+            return {columns[1]: Excerpt(stored(columns[1:]), columns[0]) for columns in found}
+
+    def stand_ins(self, rows: Iterable[int]) -> Mapping[int, str]:
+        """Return the ids of those of `rows` that may give way to their real message, which moves their row."""
+        with self._database.read() as connection:
+            found = connection.execute(
+                "SELECT m.row, m.message_id FROM json_each(?) AS j CROSS JOIN messages AS m ON m.row = j.value"
+                " WHERE m.stand_in = 1",
+                (json.dumps(list(rows)),),
+            )
+            return dict(found.fetchall())
 
     def recent(
         self, conversation_id: str | None = None, *, limit: int, before: datetime | None = None
@@ -173,39 +199,68 @@ class ReadableRecord:
         Raises:
             NotFoundError: there is no such message in reach.
         """
+        anchor, rows = self.rows_around(message_id, before, after)
+        by_row = self.rows(rows)
+        return tuple(Neighbor(by_row[row], row == anchor) for row in rows if row in by_row)
+
+    def rows_around(self, message_id: str, before: int, after: int) -> tuple[int, tuple[int, ...]]:
+        """Return the row of a message and those around it, ascending; raises as `neighbors`."""
         rows = self.rows_of([message_id]).get(message_id)
-        anchor = self.rows(rows[-1:]).get(rows[-1]) if rows else None
-        if anchor is None:
+        if not rows:
             raise NotFoundError("There is no message with this id; take one from messages_list or a search.")
-        where = (anchor.owner_key, anchor.message.conversation_id, anchor.row)
         with self._database.read() as connection:
             audiences = known_audiences(connection, self._reach)
-            earlier = _beside(connection, audiences, "<", "DESC", (*where, max(before, 0)))
-            later = _beside(connection, audiences, ">", "ASC", (*where, max(after, 0)))
-        around = (*earlier[::-1], anchor, *later)
-        return tuple(Neighbor(message, message.row == anchor.row) for message in around)
+            earlier = _beside(connection, audiences, "<", "DESC", (rows[-1], max(before, 0)))
+            later = _beside(connection, audiences, ">", "ASC", (rows[-1], max(after, 0)))
+        return rows[-1], (*earlier[::-1], rows[-1], *later)
 
     def lexical(
         self, query: str, wanted: MessageFilter = EVERY_MESSAGE, *, limit: int, ranked: bool = False
     ) -> FoundMessages:
         """Return the messages that fit a query, best first (see `LexicalIndex.search`)."""
-        condition, parameters = wanted.condition("t", role=False)
-        since = None if wanted.since_ms is None else wanted.since_row
-        until = None if wanted.until_ms is None else wanted.until_row
-        within = Within(since, until, wanted.role, condition, tuple(parameters))
-        with self._database.read() as connection:
-            hits: Hits = MESSAGE_WORDS.search(connection, self._reach, query, limit=limit, within=within, ranked=ranked)
+        hits = self.lexical_rows(query, wanted, limit=limit, ranked=ranked)
         by_row = self.rows(hit.row for hit in hits.hits)
         items = tuple(FoundMessage(by_row[hit.row], hit.score) for hit in hits.hits if hit.row in by_row)
         return FoundMessages(items, hits.mode, hits.capped)
 
-    def count(self, wanted: MessageFilter = EVERY_MESSAGE) -> int:
-        """Return how many messages fit."""
+    def lexical_rows(
+        self,
+        query: str,
+        wanted: MessageFilter = EVERY_MESSAGE,
+        *,
+        limit: int,
+        ranked: bool = False,
+        before_row: int | None = None,
+    ) -> Hits:
+        """Return the rows that fit a query (see `LexicalIndex.search`); before a row, only such as have all of it."""
+        condition, parameters = wanted.condition("t", role=False)
+        since = None if wanted.since_ms is None else wanted.since_row
+        until = min(wanted.until_row, _HIGHEST if before_row is None else before_row)
+        within = Within(since, None if until == _HIGHEST else until, wanted.role, condition, tuple(parameters))
+        with self._database.read() as connection:
+            return MESSAGE_WORDS.search(
+                connection,
+                self._reach,
+                query,
+                limit=limit,
+                within=within,
+                ranked=ranked,
+                strict=before_row is not None,
+            )
+
+    def count(self, wanted: MessageFilter = EVERY_MESSAGE, *, most: int | None = None) -> int:
+        """Return how many messages fit, counting no further than `most`."""
         with self._database.read() as connection:
             statement, parameters = self._union(connection, wanted, wanted.since_row, wanted.until_row)
-            if not statement:
-                return 0
-            return int(connection.execute(f"SELECT count(*) FROM ({statement})", parameters).fetchone()[0])
+            counted = f"SELECT count(*) FROM ({statement} LIMIT ?)"
+            return int(connection.execute(counted, (*parameters, -1 if most is None else most)).fetchone()[0])
+
+    def _newest(
+        self, connection: sqlite3.Connection, wanted: MessageFilter, limit: int, before_row: int | None
+    ) -> tuple[str, Sequence[object]]:
+        until = min(wanted.until_row, _HIGHEST if before_row is None else before_row)
+        statement, parameters = self._union(connection, wanted, wanted.since_row, until)
+        return f"{statement} ORDER BY row DESC LIMIT ?", (*parameters, max(limit, 0))
 
     def _union(
         self, connection: sqlite3.Connection, wanted: MessageFilter, since: int, until: int
@@ -222,7 +277,7 @@ class ReadableRecord:
             part = f"SELECT {row} AS row FROM {source} AND {row} >= ? AND {row} < ?"
             parts = (*parts, f"{part} AND {condition}" if condition else part)
             parameters = (*parameters, value, since, until, *values)
-        return " UNION ".join(parts), parameters
+        return " UNION ".join(parts) or "SELECT 0 AS row WHERE FALSE", parameters
 
 
 def _source(connection: sqlite3.Connection, key: str, wanted: MessageFilter) -> tuple[str, str, object] | None:
@@ -247,12 +302,13 @@ def _readable(row: str, audiences: Sequence[int]) -> str:
 
 
 def _beside(
-    connection: sqlite3.Connection, audiences: Sequence[int], side: str, order: str, where: tuple[object, ...]
-) -> list[StoredMessage]:
+    connection: sqlite3.Connection, audiences: Sequence[int], side: str, order: str, where: tuple[int, int]
+) -> Sequence[int]:
+    """Return the rows beside the one in `where`, at most as many as stand there."""
     found = connection.execute(
-        f"SELECT {COLUMNS} FROM messages AS m INDEXED BY messages_by_conversation"
-        f" WHERE m.owner_key = ? AND m.conversation_id = ? AND m.row {side} ?"
-        f" AND {_readable('m.row', audiences)} ORDER BY m.row {order} LIMIT ?",
+        "SELECT m.row FROM messages AS a CROSS JOIN messages AS m INDEXED BY messages_by_conversation"
+        f" WHERE a.row = ? AND m.owner_key = a.owner_key AND m.conversation_id = a.conversation_id"
+        f" AND m.row {side} a.row AND {_readable('m.row', audiences)} ORDER BY m.row {order} LIMIT ?",
         where,
     )
-    return [stored(columns) for columns in found]
+    return [row for (row,) in found]

@@ -35,6 +35,11 @@ class Appended:
     rows: tuple[int, ...]
     replaced: tuple[tuple[int, int], ...] = ()
 
+    @property
+    def left_rows(self) -> tuple[int, ...]:
+        """The rows that hold no message any more: their vectors are to be deleted."""
+        return tuple(old for old, new in self.replaced if old != new and old not in self.rows)
+
 
 @dataclass(frozen=True, slots=True)
 class Unembedded:

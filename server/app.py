@@ -26,7 +26,7 @@ from typing_extensions import override
 from historian.errors import NotConfiguredError, NotFoundError, ShiguanError
 from server import __version__
 from server.answers import refusal
-from server.arguments import checked
+from server.arguments import checked, require_one
 from server.binding import Attached, bind_requests
 from server.resources import publish_resources
 from server.schema import flatten
@@ -51,7 +51,8 @@ Lifespan = Callable[[MCPServer[Attached]], AbstractAsyncContextManager[Attached]
 
 INSTRUCTIONS = (
     "Long-term memory. Before answering, search_events or get_profile; when a turn is done, call end once with a short "
-    "memo and the new facts as observations, each a full sentence with names and dates."
+    "memo and the new facts as observations, each a full sentence with names and dates. What was said word for word: "
+    "lexical_search, semantic_search, messages_list, neighbors."
 )
 
 
@@ -94,7 +95,9 @@ class ShiguanServer(MCPServer[Attached]):
         if name not in self._tools:
             return refusal(f"There is no tool of that name; the tools are {', '.join(self._published)}.")
         try:
-            arguments = checked(name, self._tools[name].parameters, arguments, self._published[name].aliases)
+            published = self._published[name]
+            arguments = checked(name, self._tools[name].parameters, arguments, published.aliases)
+            require_one(name, published.one_of, arguments)
             return await super().call_tool(name, arguments, context)
         except ShiguanError as error:
             return refusal(str(error))

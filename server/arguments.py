@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from historian.errors import InvalidInputError
@@ -41,6 +41,16 @@ def checked(tool: str, schema: Schema, arguments: Mapping[str, Any], aliases: Ma
             meaning = properties[name].get("description", "send it").rstrip(".")
             raise InvalidInputError(f"{tool} needs {name}: {meaning}.")
     return given
+
+
+def require_one(tool: str, names: Sequence[str], given: Mapping[str, Any]) -> None:
+    """Refuse a call that sends none of `names`, where there are any.
+
+    Raises:
+        InvalidInputError: it sends none.
+    """
+    if names and not any(name in given for name in names):
+        raise InvalidInputError(f"{tool} needs {' or '.join(names)}; send one.")
 
 
 def _put(given: dict[str, Any], name: str, value: Any) -> None:
@@ -92,7 +102,7 @@ def _text(name: str, schema: Schema, value: Any) -> str:
     text = str(value)
     choices = schema.get("enum")
     if choices and text not in choices:
-        raise InvalidInputError(f"{name} must be one of {', '.join(map(str, choices))}.")
+        raise InvalidInputError(f"{name} must be one of {', '.join(str(choice) for choice in choices if choice)}.")
     return text
 
 

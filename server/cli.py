@@ -38,6 +38,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_serve(commands)
     _add_log(commands)
     _add_import(commands)
+    _add_search(commands)
     _add_status(commands)
     _add_reindex(commands)
     _add_queue(commands)
@@ -113,6 +114,25 @@ def _add_import(commands: _Commands) -> None:
     parser = _command(commands, "import", run, "Import messages, one JSON object a line; repeating it changes nothing.")
     _with_identity(parser)
     parser.add_argument("file", help="a .jsonl file, or - for stdin")
+
+
+def _add_search(commands: _Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.search import search
+
+        return search(arguments)
+
+    parser = _command(commands, "search", run, "Search the raw messages.")
+    _with_identity(parser)
+    parser.add_argument("query", help='a question; with --mode lexical words, "phrases", AND, OR, NOT')
+    parser.add_argument("--since", help="only messages from this time on: ISO 8601, or a date")
+    parser.add_argument("--until", help="only messages before this time")
+    parser.add_argument("--role", choices=("user", "assistant", "system", "tool"))
+    parser.add_argument("--conversation", help="only this conversation id")
+    parser.add_argument("--sender-id", help="only messages of this sender")
+    parser.add_argument("--mode", choices=("hybrid", "lexical", "semantic"), default="hybrid")
+    parser.add_argument("--limit", type=int, default=20, help="1 to 200 (default: 20)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object, as the tools answer it")
 
 
 def _add_status(commands: _Commands) -> None:

@@ -13,22 +13,27 @@ from historian.backlog import event_backlog, message_backlog, profile_backlog
 from historian.bell import Bell
 from historian.biographer import Biographer
 from historian.calibration import CalibrationFile
+from historian.chains import ChainReader
 from historian.clock import Clock, SystemClock
 from historian.closing import TurnCloser
+from historian.cursors import Cursors
 from historian.database import Database
 from historian.embed import BuiltinEmbedder, Embedder, Endpoint, OpenAIEmbedder
 from historian.engine import Engine
 from historian.errors import NotConfiguredError
 from historian.events import EVENT_WORDS, EventStore
 from historian.evidence import EvidenceFinder
+from historian.evidence_reading import EvidenceReader
 from historian.indexer import Indexer
 from historian.memory import Memory, Parts
 from historian.memos import MemoStore
+from historian.message_search import MessageSearch
 from historian.pipeline import Pipeline
 from historian.profile_index import PROFILE_WORDS, ProfileIndex
 from historian.profile_reading import ProfileReader
 from historian.profiles import ProfileStore
 from historian.queue import Queue
+from historian.rankings import Rankings
 from historian.rebuilding import rebuild_vectors
 from historian.receipts import ReceiptStore
 from historian.record import Record
@@ -37,8 +42,16 @@ from historian.searching import EventSearch
 from historian.status import StatusReader
 from historian.steps import Steps
 from historian.vectors import VectorStore
+from historian.word_paging import WordPager
 from historian.worker import Historian
-from server.folder import CALIBRATION_NAME, DATABASE_NAME, QUEUES_NAME, VECTORS_NAME, make_folder
+from server.folder import (
+    CALIBRATION_NAME,
+    DATABASE_NAME,
+    QUEUES_NAME,
+    RANKINGS_NAME,
+    VECTORS_NAME,
+    make_folder,
+)
 from server.settings import Settings
 
 COUNTS = {
@@ -61,6 +74,7 @@ class Household:
     indexer: Indexer
     database: Database
     queue: Queue
+    rankings: Rankings
     make_store: Callable[[Embedder], VectorStore]
 
     def warm_up(self) -> None:
@@ -85,6 +99,7 @@ class Household:
         """Close every store. The folder may be opened again afterwards."""
         self.engine.close()
         self.queue.close()
+        self.rankings.close()
         self.database.close()
 
 
@@ -178,12 +193,23 @@ def _household(settings: Settings, database: Database, engine: Engine, queue: Qu
         indexer=indexer,
         clock=clock,
     )
+    profile_reader = ProfileReader(biographer, profile_index, retrieval, lambda: options.query, clock)
+    rankings = Rankings(settings.data_dir / RANKINGS_NAME)
     parts = Parts(
         record=record,
         closer=closer,
         search=EventSearch(events, retrieval, lambda: options.query, clock),
-        profiles=ProfileReader(biographer, profile_index, retrieval, lambda: options.query, clock),
+        profiles=profile_reader,
         status=StatusReader(queue, receipts, memos, steps, indexer, retrieval, clock),
+        evidence=EvidenceReader(
+            record=record,
+            cursors=Cursors(database),
+            pager=WordPager(rankings),
+            search=MessageSearch(record, engine, indexer, retrieval),
+            chains=ChainReader(record, events, profile_reader),
+            clock=clock,
+        ),
+        indexer=indexer,
     )
     historian = Historian(
         queue=queue,
@@ -202,6 +228,7 @@ def _household(settings: Settings, database: Database, engine: Engine, queue: Qu
         indexer=indexer,
         database=database,
         queue=queue,
+        rankings=rankings,
         make_store=lambda embedder: vector_store(settings, embedder, clock),
     )
 

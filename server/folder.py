@@ -9,6 +9,8 @@ from historian.durable import DiskErrors
 DATABASE_NAME = "memory.sqlite3"
 VECTORS_NAME = "chroma"
 QUEUES_NAME = "queues"
+RANKINGS_NAME = "rankings.sqlite3"
+"""Lists that somebody pages through; may be deleted at any time."""
 CALIBRATION_NAME = "calibration.json"
 
 

@@ -27,16 +27,16 @@ def events_prose(found: FoundEvents) -> str:
         for number, item in enumerate(found.events, start=1)
     ]
     head = f"{len(lines)} remembered, best first (quoted data):" if lines else NOTHING_FOUND
-    return "\n".join([head, *lines, *_notices(found.degraded, found.warnings)])
+    return "\n".join([head, *lines, *notices(found.degraded, found.warnings)])
 
 
 def profile_prose(view: ProfileView) -> str:
     """Give the profile's Markdown as a quoted block."""
     if not view.text.strip():
-        return "\n".join(["Nothing is known yet.", *_notices((), view.warnings)])
+        return "\n".join(["Nothing is known yet.", *notices((), view.warnings)])
     block = "\n".join(f"> {line}" for line in view.text.splitlines())
     name = f"{view.entity_type} {view.entity_id}"
-    return "\n".join([f"Profile of {name} (quoted data):", block, *_notices((), view.warnings)])
+    return "\n".join([f"Profile of {name} (quoted data):", block, *notices((), view.warnings)])
 
 
 def profiles_prose(found: FoundProfiles) -> str:
@@ -45,7 +45,7 @@ def profiles_prose(found: FoundProfiles) -> str:
         f"{number}. {hit.entity_type} {hit.entity_id}{f' ({hit.name})' if hit.name else ''}: {quoted(hit.snippet)}"
         for number, hit in enumerate(found.profiles, start=1)
     ]
-    return "\n".join([*(lines or [NOTHING_FOUND]), *_notices(found.degraded, ())])
+    return "\n".join([*(lines or [NOTHING_FOUND]), *notices(found.degraded, ())])
 
 
 def status_prose(status: Status) -> str:
@@ -63,7 +63,7 @@ def status_prose(status: Status) -> str:
     lines += [f"Memo {local(memo.at, memo.timezone)}: {quoted(memo.text)}" for memo in status.memos]
     if status.offline:
         lines.append("Runs offline: " + "; ".join(status.offline) + ".")
-    return "\n".join([*lines, *_notices(status.degraded, ()), *([status.hint] if status.hint else [])])
+    return "\n".join([*lines, *notices(status.degraded, ()), *([status.hint] if status.hint else [])])
 
 
 def append_prose(result: AppendResult) -> str:
@@ -72,5 +72,6 @@ def append_prose(result: AppendResult) -> str:
     return "\n".join([head, *(f"Message {index}: {reason}" for index, reason in result.failed)])
 
 
-def _notices(degraded: tuple[str, ...], warnings: tuple[str, ...]) -> list[str]:
+def notices(degraded: tuple[str, ...], warnings: tuple[str, ...]) -> list[str]:
+    """Return what is to be said about an answer besides what it holds."""
     return [*(f"Degraded: {what}" for what in degraded), *(f"Note: {what}" for what in warnings)]

@@ -10,13 +10,17 @@ from mcp_types import ToolAnnotations
 
 from historian.errors import InvalidInputError
 
-DEFAULT_TOOLSETS = ("core",)
+DEFAULT_TOOLSETS = ("core", "evidence")
 RESERVED_TOOLSETS = ("core", "evidence", "host", "pinned", "group", "recall", "admin")
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """One tool as clients see it. `aliases` map names accepted for compatibility to parameter names."""
+    """One tool as clients see it.
+
+    `aliases` map names accepted for compatibility to parameter names. Of the parameters in `one_of` a call has to send
+    one at least.
+    """
 
     function: Callable[..., Any]
     name: str
@@ -24,6 +28,7 @@ class Published:
     description: str
     annotations: ToolAnnotations
     aliases: Mapping[str, str] = field(default_factory=dict[str, str])
+    one_of: Sequence[str] = ()
 
 
 def published(toolsets: Sequence[str]) -> list[Published]:
@@ -32,9 +37,9 @@ def published(toolsets: Sequence[str]) -> list[Published]:
     Raises:
         InvalidInputError: a toolset does not exist (yet); the sentence lists those that do.
     """
-    from server.tools import core, host
+    from server.tools import core, evidence, host
 
-    known: dict[str, list[Published]] = {"core": core.TOOLS, "host": host.TOOLS}
+    known: dict[str, list[Published]] = {"core": core.TOOLS, "evidence": evidence.TOOLS, "host": host.TOOLS}
     wanted = [*DEFAULT_TOOLSETS, *toolsets]
     for name in wanted:
         if name not in known:

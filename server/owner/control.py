@@ -21,6 +21,7 @@ from server import __version__
 from server.composition import Household
 from server.owner.lines import MAX_LINE_BYTES
 from server.owner.preamble import encode
+from server.tools.evidence_results import messages_answer
 
 Operation = Callable[[Mapping[str, Any]], dict[str, Any]]
 
@@ -36,6 +37,7 @@ class Control:
             "append": self._append,
             "queue": self._queue,
             "reindex": self._reindex,
+            "search": self._search,
         }
 
     async def serve(self, lines: BufferedByteReceiveStream, stream: SocketStream) -> None:
@@ -100,6 +102,15 @@ class Control:
                 for state, job in jobs
             ]
         }
+
+    def _search(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        memory = self._household.memory.of(scope_from(request["scope"]), Session(timezone=str(request["timezone"])))
+        query, filters, limit, mode = request["query"], request["filter"], request["limit"], request["mode"]
+        if mode == "lexical":
+            page = memory.evidence.by_words(query, filters, page_size=limit)
+        else:
+            page = memory.evidence.by_meaning(query, filters, top_k=limit, mode=mode)
+        return messages_answer(page).model_dump(mode="json")
 
     def _reindex(self, _: Mapping[str, Any]) -> dict[str, Any]:
         return {"embedded": self._household.reindex(), "embedder": self._household.engine.embedder.identity}

@@ -1,0 +1,40 @@
+"""How much of long messages one answer carries: short ones are always whole, long ones share what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from historian.intake import MAX_CONTENT
+from historian.messages import Excerpt, StoredMessage
+from historian.readable import ReadableRecord
+
+BUDGET = 200_000
+"""Characters of content in one answer; a message that comes alone is always whole."""
+_READ_AT_MOST = 20_000
+
+
+def share(lengths: Iterable[int], budget: int) -> int:
+    """Return the length at which texts are cut so that together they keep to `budget`; the longest pay first."""
+    left = sorted(lengths)
+    while left and left[0] * len(left) <= budget:
+        budget -= left.pop(0)
+    return budget // len(left) if left else MAX_CONTENT
+
+
+def read_excerpts(readable: ReadableRecord, rows: Sequence[int]) -> Mapping[int, Excerpt]:
+    """Return those of `rows` that may be read, cut so that the answer stays within `BUDGET`."""
+    if len(rows) == 1:
+        return readable.excerpts(rows, MAX_CONTENT)
+    found = readable.excerpts(rows, max(_READ_AT_MOST, BUDGET // max(len(rows), 1)))
+    most = share((len(excerpt.stored.message.content) for excerpt in found.values()), BUDGET)
+    return {row: cut(excerpt.stored, most, excerpt.length) for row, excerpt in found.items()}
+
+
+def cut(stored: StoredMessage, most: int, length: int | None = None) -> Excerpt:
+    """Return a message with at most `most` characters of its content."""
+    content = stored.message.content
+    whole = len(content) if length is None else length
+    if len(content) <= most:
+        return Excerpt(stored, whole)
+    return Excerpt(replace(stored, message=replace(stored.message, content=content[:most])), whole)

@@ -1,0 +1,104 @@
+"""`shiguan search`: the record, for a person."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+from historian.work import scope_payload
+from server.commands.common import bare_settings_from, complain, say, scope_of
+from server.owner.ask import conversation
+
+_NARROWEST = 60
+
+
+def search(arguments: argparse.Namespace) -> int:
+    """Print the messages that fit, best first, as the owner of the folder finds them."""
+    settings = bare_settings_from(arguments)
+    request = {
+        "op": "search",
+        "scope": scope_payload(scope_of(settings)),
+        "timezone": settings.timezone,
+        "query": arguments.query,
+        "filter": {
+            "role": arguments.role,
+            "time_range": {"since": arguments.since, "until": arguments.until},
+            "conversation_id": arguments.conversation,
+            "sender_id": arguments.sender_id,
+        },
+        "limit": arguments.limit,
+        "mode": arguments.mode,
+    }
+    with conversation(settings) as talk:
+        found = talk.ask(request)
+    if arguments.json:
+        say(json.dumps(found, ensure_ascii=False))
+        return 0
+    for line in table(found["items"], width=_width()):
+        say(line)
+    for notice in (*found["degraded"], *found["warnings"]):
+        complain(notice)
+    if not found["items"]:
+        complain("No message fits.")
+    return 0
+
+
+def table(items: list[Mapping[str, Any]], width: int | None = None) -> list[str]:
+    """Return a heading and a line for each message, the content last; cut at `width` columns where one is given."""
+    if not items:
+        return []
+    rows = [("SCORE", "TIME", "WHO", "MESSAGE", "CONTENT"), *(_cells(item) for item in items)]
+    widths = [max(columns(row[i]) for row in rows) for i in range(4)]
+    lines = ("  ".join([*map(padded, row[:4], widths), row[4]]) for row in rows)
+    return [line if width is None else clipped(line, width) for line in lines]
+
+
+def columns(text: str) -> int:
+    """Return how many columns of a terminal a text takes: East Asian characters take two, marks none."""
+    return sum(_columns(character) for character in text)
+
+
+def padded(text: str, width: int) -> str:
+    """Return `text` filled up to `width` columns."""
+    return text + " " * (width - columns(text))
+
+
+def clipped(text: str, width: int) -> str:
+    """Return as much of `text` as fits into `width` columns, with a mark where it is cut."""
+    if columns(text) <= width:
+        return text
+    kept, used = "", 1
+    for character in text:
+        used += _columns(character)
+        if used > width:
+            break
+        kept += character
+    return f"{kept}…"
+
+
+def _cells(item: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
+    who = clipped(_plain(str(item["sender_name"] or item["sender_id"] or item["role"])), 16)
+    score = "" if item["score"] is None else f"{item['score']:.2f}"
+    said_at = str(item["ts"])[:16].replace("T", " ")
+    return score, said_at, who, _plain(item["message_id"]), _plain(item["content"])
+
+
+def _plain(text: str) -> str:
+    """Return a text as one line, without anything that a terminal would obey."""
+    return "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
+
+
+def _columns(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _width() -> int | None:
+    """Return the width of the terminal, or None where the output goes elsewhere and nothing shall be cut."""
+    return max(shutil.get_terminal_size().columns, _NARROWEST) if sys.stdout.isatty() else None
