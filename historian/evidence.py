@@ -14,6 +14,8 @@ from historian.zones import load_zone, zone_of
 
 UNSAID_WINDOW = timedelta(minutes=30)
 """A turn that names no message may rest on one of the record that was said this short a time before."""
+SAME_TURN = timedelta(minutes=10)
+"""Two `end` calls with one source message this close together speak of the same turn; later it was said again."""
 UNKNOWN_CONVERSATION = "end"
 """The conversation of a stand-in where the host does not say which one it is."""
 
@@ -57,12 +59,15 @@ class EvidenceFinder:
         text = work.turn.source_message
         if text is None:
             return []
-        owner, conversation = work.scope.owner, work.session.conversation_id
-        known = self._record.find_same(owner, text, "user", conversation, work.ended_at)
-        if known is None:
-            known = f"end:{work.job_id}"
-            self._record.append(owner, [_stand_in(work, known, text)])
-        return [stored.message for stored in self._record.within(frozenset({owner.key})).get([known])]
+        owner = work.scope.owner
+        readable = self._record.within(frozenset({owner.key}))
+        known = self._record.find_same(owner, text, "user", work.session.conversation_id, work.ended_at)
+        found = [stored.message for stored in readable.get([known])] if known is not None else []
+        if found and (found[0].meta.get("via") != "end" or work.ended_at - found[0].ts < SAME_TURN):
+            return found[:1]
+        made = f"end:{work.job_id}"
+        self._record.append(owner, [_stand_in(work, made, text)])
+        return [stored.message for stored in readable.get([made])]
 
     def _unsaid(self, work: TurnWork) -> list[Message]:
         """Messages of the last half hour that share words with the observations: the host records, the model forgot."""

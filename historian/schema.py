@@ -93,7 +93,7 @@ _EVENTS = (
     """,
     "CREATE INDEX events_by_time ON events (owner_key, epoch_ms)",
     "CREATE INDEX events_by_mark ON events (owner_key, mark)",
-    "CREATE INDEX events_by_embedder ON events (embedded_by)",
+    "CREATE INDEX events_by_embedder ON events (embedded_by) WHERE same_as IS NULL",
     """
     CREATE TABLE event_audiences (
         audience_id INTEGER NOT NULL REFERENCES audiences (id),
