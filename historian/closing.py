@@ -14,7 +14,7 @@ from historian.gate import inspect
 from historian.job import Job
 from historian.model import Owner, Scope
 from historian.queue import Queue
-from historian.receipts import ReceiptStore
+from historian.receipts import ReceiptRow, ReceiptStore
 from historian.sameness import fingerprint as same_mark
 from historian.session import Session
 from historian.turn import Advice, Receipt, Turn, fingerprint
@@ -75,11 +75,12 @@ class TurnCloser:
         try:
             now = self._clock.now()
             earlier = self._earlier(scope.owner, mark, session, now)
-            job_id = earlier
-            if job_id is None:
+            if earlier is not None:
+                job_id, at = earlier.job_id, earlier.created_at
+            else:
                 payload = job_payload(scope, session, turn, mark, now) | {"echoes": self._echoes(scope, turn)}
-                job_id = self._queue.enqueue(END, scope.owner.key, payload).job_id
-            reservation.job_id, reservation.at = job_id, now
+                job_id, at = self._queue.enqueue(END, scope.owner.key, payload).job_id, now
+            reservation.job_id, reservation.at = job_id, at
         finally:
             if reservation.job_id is None:
                 self._forget(mark)
@@ -120,13 +121,13 @@ class TurnCloser:
         with self._lock:
             self._recent.pop(mark, None)
 
-    def _earlier(self, owner: Owner, mark: str, session: Session, now: datetime) -> str | None:
+    def _earlier(self, owner: Owner, mark: str, session: Session, now: datetime) -> ReceiptRow | None:
         """Return the job that the same content made before this process knew of it."""
         found = self._receipts.by_fingerprint(owner, mark)
         if found is None:
             return None
         is_recent = (now - found.created_at).total_seconds() < REPEAT_SECONDS
-        return found.job_id if session.request_id is not None or is_recent else None
+        return found if session.request_id is not None or is_recent else None
 
     def note_returned(self, scope: Scope, texts: Iterable[str]) -> None:
         """Remember what was just given to this user, so that an agent that hands it back brings no news."""

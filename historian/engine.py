@@ -41,7 +41,7 @@ class Engine:
         *,
         clock: Clock | None = None,
         cache_size: int = 256,
-        close_seconds: float = 5.0,
+        close_seconds: float = 1.0,
     ) -> None:
         self.embedder = embedder
         self.ready = threading.Event()

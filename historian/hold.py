@@ -13,6 +13,8 @@ from historian.errors import FolderInUseError
 
 LOCK_NAME = "owner.lock"
 HOLDER_NAME = "owner.json"
+LOOKED_AT_SECONDS = 0.2
+"""A lock that is taken for no longer than this was only looked at, by `is_held`."""
 
 
 class FolderHold:
@@ -33,7 +35,10 @@ class FolderHold:
         with DiskErrors():
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             descriptor = os.open(self._folder / LOCK_NAME, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
-            if not try_lock(descriptor):
+            deadline = time.monotonic() + LOOKED_AT_SECONDS
+            while not (locked := try_lock(descriptor)) and time.monotonic() < deadline:
+                time.sleep(0.01)
+            if not locked:
                 os.close(descriptor)
                 raise FolderInUseError(_sentence(self._holder()))
             self._descriptor = descriptor
@@ -44,7 +49,7 @@ class FolderHold:
     def announce(self, address: str | int | None) -> None:
         """Say where this holder can be reached: the path of a socket, a loopback port, or None for no longer."""
         with DiskErrors():
-            self._holder_says = {**self._holder_says, "address": address}
+            self._holder_says = {**self._holder_says, "address": address, "folder": identity_of(self._folder)}
             self._write()
 
     def _write(self) -> None:
@@ -68,6 +73,27 @@ def _sentence(holder: dict[str, Any]) -> str:
     who = f"process {holder.get('pid', 'unknown')} ({holder.get('purpose', 'unknown')})"
     since = f" since {holder['since']}" if "since" in holder else ""
     return f"The data folder is in use by {who}{since}; stop that process, or name another folder with --data-dir."
+
+
+def identity_of(folder: Path) -> list[int]:
+    """Return what a copy of the folder does not share with it; empty where there is no folder."""
+    try:
+        found = folder.stat()
+    except OSError:
+        return []
+    return [found.st_dev, found.st_ino]
+
+
+def is_held(folder: Path) -> bool:
+    """Say whether a process holds the folder, whatever files earlier ones left there."""
+    try:
+        descriptor = os.open(folder / LOCK_NAME, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+    except OSError:
+        return False
+    try:
+        return not try_lock(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def try_lock(descriptor: int) -> bool:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterable, Sequence
 
 from historian.backlog import Backlog, Unembedded
 from historian.engine import Engine
-from historian.vectors import VectorRecord
+from historian.reconciling import reconcile
+from historian.vectors import VectorRecord, VectorStore
 
 BATCH = 64
+
+log = logging.getLogger(__name__)
 
 
 class Indexer:
@@ -20,6 +24,7 @@ class Indexer:
         self.backlogs = backlogs
         self._working = threading.Lock()
         self._gone: list[tuple[str, int]] = []
+        self._reconciled: VectorStore | None = None
 
     def run_batch(self) -> int:
         """Embed one batch of each backlog and return how many texts that were; 0 when nothing waits.
@@ -33,6 +38,30 @@ class Indexer:
         with self._working:
             self._delete_gone()
             return sum(self._embed(backlog) for backlog in self.backlogs)
+
+    def reconcile(self, *, thorough: bool = False) -> int:
+        """Make rows and vectors agree, once for each opening of the store; return how many did not.
+
+        Only where their numbers differ are they compared one by one, unless `thorough`. Heals what a kill between the
+        writing of a vector and of its mark leaves, and what Chroma lost in a crash. Does nothing while it is loading.
+
+        Raises:
+            StoreError: the vector store failed.
+        """
+        if not self._engine.ready.is_set():
+            return 0
+        with self._working:
+            store, identity = self._engine.vectors, self._engine.embedder.identity
+            if store is self._reconciled and not thorough:
+                return 0
+            mended = 0
+            for backlog in self.backlogs:
+                if thorough or store.count(backlog.collection) != backlog.count_done(identity):
+                    mended += reconcile(store, backlog, identity)
+            self._reconciled = store
+        if mended:
+            log.info("%d vectors were missing or in excess", mended)
+        return mended
 
     def catch_up(self, limit: int) -> None:
         """Embed what waits when it is little, so that a search sees what was stored just before it.

@@ -9,6 +9,7 @@ from datetime import tzinfo
 
 from historian.errors import InvalidInputError
 from historian.ids import normalise_id
+from historian.messages import check
 from historian.model import ROLES, Message
 from historian.text import drop_unusable
 from historian.zones import parse_instant
@@ -41,7 +42,7 @@ def message_from(raw: object, zone: tzinfo) -> Message:
     content = _content(raw)
     sender = _optional_id(raw, "sender_id")
     given = _optional_id(raw, "message_id")
-    return Message(
+    message = Message(
         message_id=given or _derived_id(conversation, str(role), sender, ts.isoformat(), content),
         conversation_id=conversation,
         role=role,
@@ -53,6 +54,8 @@ def message_from(raw: object, zone: tzinfo) -> Message:
         meta=_meta(raw),
         zone_known=zone_known,
     )
+    check(message)
+    return message
 
 
 def _text(raw: Mapping[object, object], name: str) -> str:
@@ -92,7 +95,10 @@ def _meta(raw: Mapping[object, object]) -> Mapping[str, object]:
         return {}
     if not isinstance(meta, Mapping):
         raise InvalidInputError("meta must be an object.")
-    text = json.dumps(dict(meta), sort_keys=True)
+    try:
+        text = json.dumps(dict(meta), sort_keys=True, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        raise InvalidInputError("meta is not JSON; send texts, finite numbers, lists and objects.") from None
     if len(text) > 10_000:
         raise InvalidInputError("meta is larger than 10000 characters.")
     clean: Mapping[str, object] = json.loads(text)

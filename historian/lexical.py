@@ -77,6 +77,17 @@ class LexicalIndex:
             ((row, _document(scope, folded)) for row, scope, folded in rows),
         )
 
+    def rows(self, connection: sqlite3.Connection) -> set[int]:
+        """Return the rows that any audience can find here. Reads all of the lists; for examining the index."""
+        name = self._tables.name
+        found: set[int] = set()
+        for (audience,) in connection.execute("SELECT id FROM audiences").fetchall():
+            match = f'"{_AUDIENCE}{audience}"'
+            found.update(
+                row for (row,) in connection.execute(f"SELECT rowid FROM {name}_fts WHERE {name}_fts MATCH ?", (match,))
+            )
+        return found
+
     def search(
         self,
         connection: sqlite3.Connection,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, tzinfo
 
 from historian.closing import TurnCloser
 from historian.errors import InvalidInputError, NotFoundError
@@ -118,8 +119,8 @@ class ScopedMemory:
     ) -> FoundEvents:
         """Return what is remembered about `query`, best first; `time_from` is inclusive, `time_to` exclusive."""
         zone = load_zone(self._session.timezone)
-        since = parse_instant(time_from, zone)[0] if time_from else None
-        until = parse_instant(time_to, zone)[0] if time_to else None
+        since = _bound(time_from, zone, "time_from")
+        until = _bound(time_to, zone, "time_to")
         warnings: tuple[str, ...] = ()
         if since is not None and until is not None and since > until:
             since, until = until, since
@@ -186,6 +187,15 @@ class ScopedMemory:
         missing = [message_id for message_id in message_ids if message_id not in known | aliases]
         if missing:
             raise NotFoundError(f"There is no message {missing[0]!r} in this scope; leave it out of message_ids.")
+
+
+def _bound(raw: str | None, zone: tzinfo, what: str) -> datetime | None:
+    if not raw:
+        return None
+    try:
+        return parse_instant(raw, zone)[0]
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{what}: {error}") from None
 
 
 def _identifier(raw: str | None, what: str) -> str | None:

@@ -58,6 +58,14 @@ class Pipeline:
         else:
             raise StoreError(f"A job of the unknown kind {job.kind!r} cannot be processed by this version.")
 
+    def give_up(self, job: Job, error: str) -> None:
+        """Note in the ledger that a job failed for good, so that closing the same turn again is no repeat of it.
+
+        Raises:
+            StoreError: the ledger cannot be written.
+        """
+        self.receipts.settle(job.job_id, "failed", error=error, attempts=job.attempts, now=self.clock.now())
+
     def _end(self, job: Job, work: TurnWork, step: Step) -> None:
         owner = work.scope.owner
         step("evidence")

@@ -66,6 +66,28 @@ class ProfileIndex:
             ).fetchone()
         return str(row[0]) or None if row else None
 
+    def entities(self) -> tuple[Owner, ...]:
+        """Return whose lines are known."""
+        with self._database.read() as connection:
+            found = connection.execute(
+                "SELECT entity_type, entity_id FROM profile_files WHERE digest != ''"
+                " UNION SELECT entity_type, entity_id FROM profile_lines"
+            ).fetchall()
+        return tuple(Owner(kind, identifier) for kind, identifier in found)
+
+    def keys(self, entity: Owner) -> set[tuple[str, str]]:
+        """Return the text of each line of one entity, and where it is shown."""
+        with self._database.read() as connection:
+            return set(self._rows(connection, entity))
+
+    def forget(self, entity: Owner) -> None:
+        """Have the rows of one entity compared with its file at the next `refresh`, whatever its digest."""
+        with self._database.write() as connection:
+            connection.execute(
+                "UPDATE profile_files SET digest = '?' WHERE entity_type = ? AND entity_id = ?",
+                (entity.kind, entity.id),
+            )
+
     def lines(self, reach: Reach, rows: Iterable[int]) -> dict[int, IndexedLine]:
         """Return those of `rows` that the reach may read."""
         with self._database.read() as connection:

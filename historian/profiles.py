@@ -121,6 +121,15 @@ class ProfileStore:
         """Return the entities that have a file, users first, by id."""
         return _in_order(self._entities(history=False))
 
+    def strangers(self) -> tuple[str, ...]:
+        """Return the names of the files that no entity has: their name is a digest, and they do not say of whom."""
+        found: list[str] = []
+        for kind in _KINDS:
+            with DiskErrors():
+                names = sorted(path.stem for path in (self._root / f"{kind}s").glob("*.md"))
+            found += [name for name in names if self._id_behind(kind, name) is None]
+        return tuple(found)
+
     def changed_by_hand(self) -> tuple[Owner, ...]:
         """Return the entities whose file is not what the store last wrote: edited, copied in, copied back or deleted.
 

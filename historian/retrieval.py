@@ -13,6 +13,7 @@ from historian.errors import ModelError, StoreError
 from historian.indexer import Indexer
 from historian.lexical import LexicalIndex, Within
 from historian.model import Reach
+from historian.text import says_nothing
 
 WARM_UP_SECONDS = 8.0
 """How long a search waits for the embedder that is still loading, before it answers by words alone and says so."""
@@ -42,8 +43,8 @@ class Retrieval:
     def find(
         self, collection: str, text: str, reach: Reach, *, limit: int, since: float | None, until: float | None
     ) -> Hits:
-        """Return up to `limit` rows by each signal. A blank query finds nothing. Times are epoch seconds."""
-        if not text.strip() or not reach:
+        """Return up to `limit` rows by each signal. A query without words finds nothing. Times are epoch seconds."""
+        if says_nothing(text) or not reach:
             return Hits({}, ())
         lexical = self._by_words(collection, text, reach, limit, since, until)
         similar, degraded = self._by_meaning(collection, text, reach, limit, since, until)

@@ -8,19 +8,14 @@ import unicodedata
 
 from historian.errors import InvalidInputError
 
-_FRAME = re.compile(r"<message\b[^>]*>(?P<body>.*?)</message>", re.DOTALL | re.IGNORECASE)
-_CONTENT = re.compile(r"<content\b[^>]*>(?P<text>.*?)</content>", re.DOTALL | re.IGNORECASE)
-_KEPT_CONTROLS = frozenset("\t\n\r")
+_UNUSABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+"""NUL and the other control characters but tab and line ends, and half surrogates."""
 
 
 def unusable_character(text: str) -> str | None:
     """Return the first NUL, control character or half surrogate of `text` as `U+XXXX`, or None."""
-    for character in text:
-        if character in _KEPT_CONTROLS:
-            continue
-        if unicodedata.category(character) in ("Cc", "Cs"):
-            return f"U+{ord(character):04X}"
-    return None
+    found = _UNUSABLE.search(text)
+    return f"U+{ord(found[0]):04X}" if found else None
 
 
 def require_text(text: str, what: str, *, limit: int) -> str:
@@ -40,7 +35,12 @@ def require_text(text: str, what: str, *, limit: int) -> str:
 
 def drop_unusable(text: str) -> str:
     """Return `text` without NUL, control characters and half surrogates: quoted material must not block a turn."""
-    return "".join(c for c in text if c in _KEPT_CONTROLS or unicodedata.category(c) not in ("Cc", "Cs"))
+    return _UNUSABLE.sub("", text)
+
+
+def says_nothing(text: str) -> bool:
+    """Return whether there is no letter, number or symbol in `text`: blank, invisible, control or punctuation only."""
+    return not any(unicodedata.category(character)[0] in "LNS" for character in text)
 
 
 def clip(text: str, limit: int) -> str:
@@ -50,6 +50,13 @@ def clip(text: str, limit: int) -> str:
 
 def unframe(text: str) -> str:
     """Return what stands in `<message><content>`, joined by newlines; other text comes back as it is."""
-    bodies = [match["body"] for match in _FRAME.finditer(text)]
-    parts = [html.unescape(m["text"]).strip() for body in bodies for m in _CONTENT.finditer(body)]
-    return "\n".join(part for part in parts if part) if parts else text
+    contents = [content for message in _inside("message", text) for content in _inside("content", message)]
+    parts = [html.unescape(content).strip() for content in contents]
+    return "\n".join(part for part in parts if part) if any(parts) else text
+
+
+def _inside(tag: str, text: str) -> list[str]:
+    """Return what stands in each element. Behind the last end tag nothing is sought: each start would cost a pass."""
+    end = max((match.end() for match in re.finditer(f"</{tag}>", text, re.IGNORECASE)), default=0)
+    element = re.compile(rf"<{tag}\b[^<>]*>(.*?)</{tag}>", re.DOTALL | re.IGNORECASE)
+    return element.findall(text, 0, end)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 import anyio
 import anyio.to_thread
@@ -12,7 +14,14 @@ from anyio.abc import TaskStatus
 
 from historian.bell import Bell
 from historian.biographer import Biographer
-from historian.errors import ModelError, RetryableModelError, ShiguanError, StoreError
+from historian.errors import (
+    ConflictError,
+    ModelError,
+    NotFoundError,
+    RetryableModelError,
+    ShiguanError,
+    StoreError,
+)
 from historian.indexer import Indexer
 from historian.job import Job
 from historian.options import HistorianOptions
@@ -25,6 +34,8 @@ HEARTBEAT_SECONDS = 5.0
 HAND_EDITS_EVERY = 4
 VECTORS_SECONDS = 5.0
 """How long texts may wait for their vector when nothing rings: after a failure, or while the embedder loads."""
+UNSETTLED_SECONDS = 2.0
+"""How long after a failure of the queue itself a job is done again."""
 SWEEP_EVERY = 240
 """Rounds of maintenance between two sweeps of old failures: about an hour."""
 
@@ -63,7 +74,10 @@ class Historian:
         poll = self.options.poll_interval_seconds
         if len(self._busy) >= self.options.workers:
             return poll
-        due = await anyio.to_thread.run_sync(self.queue.next_due)
+        try:
+            due = await anyio.to_thread.run_sync(self.queue.next_due)
+        except StoreError:
+            return poll
         return poll if due is None else max(0.01, min(poll, due))
 
     async def _claim(self) -> Job | None:
@@ -79,36 +93,64 @@ class Historian:
         self._busy[job.job_id] = job
         task_status.started()
         try:
-            await anyio.to_thread.run_sync(self.do, job)
+            settled = await anyio.to_thread.run_sync(self.do, job)
+            while not settled:
+                await anyio.sleep(UNSETTLED_SECONDS)
+                settled = await anyio.to_thread.run_sync(self.do, job)
         finally:
             del self._busy[job.job_id]
             self.jobs_bell.ring_here()
             self.vectors_bell.ring_here()
 
-    def do(self, job: Job) -> None:
-        """Do one claimed job and settle it in the queue; whatever goes wrong is the job's, never the worker's."""
+    def do(self, job: Job) -> bool:
+        """Do one claimed job and settle it in the queue; whatever goes wrong is the job's, never the worker's.
+
+        False says that the queue could not note the outcome, say on a full disk: the job is still claimed here and has
+        to be done again, which has no second effect.
+        """
         try:
-            self.pipeline.run(job, lambda step: self.steps.enter(job.job_id, step))
-            self.queue.finish(job)
-        except RetryableModelError as error:
-            self._retry(job, str(error), error.retry_after)
-        except (ModelError, StoreError) as error:
-            self._retry(job, str(error), None)
-        except ShiguanError as error:
-            self._give_up(job, str(error))
-        except Exception as error:
-            log.exception("job %s failed", job.job_id)
-            self._retry(job, f"An internal error of kind {type(error).__name__}; see the log.", None)
+            self._attempt(job)()
+        except (NotFoundError, ConflictError) as error:
+            log.warning("job %s is not ours any more: %s", job.job_id, error)
+        except StoreError as error:
+            log.warning("what became of job %s could not be noted: %s", job.job_id, error)
+            return False
         finally:
             self.steps.leave(job.job_id)
+        return True
+
+    def _attempt(self, job: Job) -> Callable[[], object]:
+        """Do a job and return how to settle it."""
+        try:
+            self.pipeline.run(job, lambda step: self.steps.enter(job.job_id, step))
+        except RetryableModelError as error:
+            return partial(self._retry, job, str(error), error.retry_after)
+        except (ModelError, StoreError) as error:
+            return partial(self._retry, job, str(error), None)
+        except ShiguanError as error:
+            return partial(self._give_up, job, str(error))
+        except Exception as error:
+            log.exception("job %s failed", job.job_id)
+            return partial(self._retry, job, f"An internal error of kind {type(error).__name__}; see the log.", None)
+        return partial(self.queue.finish, job)
 
     def _retry(self, job: Job, error: str, retry_after: float | None) -> None:
         again = self.queue.retry(job, error, retry_after=retry_after)
-        log.warning("job %s %s: %s", job.job_id, "will be tried again" if again else "failed", error)
+        if again:
+            log.warning("job %s will be tried again: %s", job.job_id, error)
+        else:
+            self._failed(job, error)
 
     def _give_up(self, job: Job, error: str) -> None:
         self.queue.park(job, error)
+        self._failed(job, error)
+
+    def _failed(self, job: Job, error: str) -> None:
         log.warning("job %s failed: %s", job.job_id, error)
+        try:
+            self.pipeline.give_up(job, error)
+        except StoreError as unwritten:
+            log.warning("the ledger cannot be written: %s", unwritten)
 
     def look_after(self, rounds: int) -> None:
         """Bring back the jobs of dead processes, sweep old failures, and take in profiles that were edited by hand."""
@@ -142,8 +184,9 @@ class Historian:
         """Give every text its vector, and try again later what fails, also the loading of the embedder itself."""
         while True:
             try:
+                await anyio.to_thread.run_sync(self.indexer.reconcile)
                 done = await anyio.to_thread.run_sync(self.indexer.run_batch)
-            except (ModelError, StoreError) as error:
+            except ShiguanError as error:
                 log.warning("vectors wait: %s", error)
                 done = 0
             if not done:

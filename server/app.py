@@ -6,7 +6,7 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from contextvars import ContextVar
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context, MCPServer
@@ -28,21 +28,12 @@ from server import __version__
 from server.answers import refusal
 from server.arguments import checked, require_one
 from server.binding import Attached, bind_requests
+from server.outstanding import LineWriter, Outstanding
 from server.resources import publish_resources
 from server.schema import flatten
 from server.toolsets import Published, published
 
 log = logging.getLogger(__name__)
-
-
-class LineWriter(Protocol):
-    """Where the lines for a client go."""
-
-    async def write(self, text: str) -> None:
-        """Send a line."""
-
-    async def flush(self) -> None:
-        """Send what is buffered."""
 
 
 _attaching: ContextVar[Attached] = ContextVar("shiguan_attaching")
@@ -85,7 +76,8 @@ class ShiguanServer(MCPServer[Attached]):
         """Serve one client whose lines come from `source` until it ends."""
         _attaching.set(attached)
         server = self._lowlevel_server
-        async with stdio_server(cast(Any, source), cast(Any, sink)) as (read_stream, write_stream):
+        lines = Outstanding(source, sink)
+        async with stdio_server(cast(Any, lines), cast(Any, lines)) as (read_stream, write_stream):
             await server.run(read_stream, write_stream, server.create_initialization_options())
 
     @override

@@ -41,16 +41,13 @@ def read_bare_settings(flags: Mapping[str, Any], environment: Mapping[str, str])
         return next((value for value in named if value not in (None, "", (), [])), None)
 
     user = first("user", "SHIGUAN_USER_ID", "SHIGUAN_USER")
-    groups = _names(first("groups", "SHIGUAN_GROUPS"))
+    groups = _names("groups", first("groups", "SHIGUAN_GROUPS"))
     named = first("timezone", "SHIGUAN_TIMEZONE")
-    if named is not None:
-        _require_zone(str(named))
-    timezone = named or system_timezone(environment)
     return BareSettings(
         data_dir=folder,
         user=normalise_id(str(user or system_user()), "user"),
         groups=tuple(normalise_id(group, "group") for group in groups),
-        timezone=load_zone(str(timezone)).key,
+        timezone=system_timezone(environment) if named is None else _zone_name(str(named)),
         toolsets=_names("toolsets", first("toolsets", "SHIGUAN_TOOLSETS")),
     )
 
@@ -70,7 +67,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
     Raises:
         InvalidInputError: it is not TOML.
-        StoreError: it cannot be read.
+        StoreError: it cannot be read, or the data folder is none.
     """
     import tomllib
 
@@ -78,8 +75,12 @@ def read_config(folder: Path) -> dict[str, Any]:
         return tomllib.loads((folder / CONFIG_NAME).read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         return {}
+    except NotADirectoryError:
+        raise StoreError("The data folder is a file; name a folder with --data-dir.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInputError(f"{CONFIG_NAME} cannot be read as TOML: {error}.") from None
+    except NotADirectoryError:
+        raise StoreError("The data folder is a file, or lies in one; name a folder with --data-dir.") from None
     except OSError:
         raise StoreError(f"{CONFIG_NAME} cannot be read; check its permissions.") from None
 
@@ -111,15 +112,15 @@ def _first_line(path: str) -> str:
         return ""
 
 
-def _require_zone(name: str) -> None:
+def _zone_name(name: str) -> str:
     from historian.zones import load_zone  # zoneinfo costs a client 4 ms, which most do not need
 
-    load_zone(name)
+    return load_zone(name).key
 
 
 def _is_zone(name: str) -> bool:
     try:
-        _require_zone(name)
+        _zone_name(name)
     except InvalidInputError:
         return False
     return True

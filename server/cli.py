@@ -43,6 +43,8 @@ def make_parser() -> argparse.ArgumentParser:
     _add_reindex(commands)
     _add_queue(commands)
     _add_owner(commands)
+    _add_doctor(commands)
+    _add_backup(commands)
     return parser
 
 
@@ -175,6 +177,34 @@ def _add_owner(commands: _Commands) -> None:
     parser = _command(commands, "owner", run, "See or stop the process behind all clients of the data folder.")
     parser.add_argument("action", choices=("run", "status", "stop"))
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _add_doctor(commands: _Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.doctor import doctor
+
+        return doctor(arguments)
+
+    parser = _command(commands, "doctor", run, "Examine the data folder; exit code 1 when an error is left.")
+    parser.add_argument("--fix", action="store_true", help="mend what is derived from the texts; never delete a text")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _add_backup(commands: _Commands) -> None:
+    def run_backup(arguments: argparse.Namespace) -> int:
+        from server.commands.backup import back_up
+
+        return back_up(arguments)
+
+    def run_restore(arguments: argparse.Namespace) -> int:
+        from server.commands.backup import restore
+
+        return restore(arguments)
+
+    parser = _command(commands, "backup", run_backup, "Write everything into one file, while the memory works.")
+    parser.add_argument("file", help="the .tar.gz to write; one that is there is replaced")
+    parser = _command(commands, "restore", run_restore, "Make a data folder out of a backup.")
+    parser.add_argument("file", help="a file that `shiguan backup` wrote")
 
 
 if __name__ == "__main__":

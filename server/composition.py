@@ -6,10 +6,12 @@ import os
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import anyio
 
 from historian.backlog import event_backlog, message_backlog, profile_backlog
+from historian.backup import Made, back_up
 from historian.bell import Bell
 from historian.biographer import Biographer
 from historian.calibration import CalibrationFile
@@ -18,6 +20,7 @@ from historian.clock import Clock, SystemClock
 from historian.closing import TurnCloser
 from historian.cursors import Cursors
 from historian.database import Database
+from historian.doctor import Doctor
 from historian.embed import BuiltinEmbedder, Embedder, Endpoint, OpenAIEmbedder
 from historian.engine import Engine
 from historian.errors import NotConfiguredError
@@ -41,9 +44,11 @@ from historian.retrieval import Retrieval
 from historian.searching import EventSearch
 from historian.status import StatusReader
 from historian.steps import Steps
-from historian.vectors import VectorStore
+from historian.trial import Trial
+from historian.vectors import COLLECTIONS, VectorStore
 from historian.word_paging import WordPager
 from historian.worker import Historian
+from server.checkup import Patient, make_doctor
 from server.folder import (
     CALIBRATION_NAME,
     DATABASE_NAME,
@@ -76,6 +81,8 @@ class Household:
     queue: Queue
     rankings: Rankings
     make_store: Callable[[Embedder], VectorStore]
+    doctor: Doctor
+    folder: Path
 
     def warm_up(self) -> None:
         """Begin to load the embedder and the vectors in the background; calling it again does nothing."""
@@ -94,6 +101,10 @@ class Household:
             ModelError, StoreError: as `rebuild_vectors`.
         """
         return rebuild_vectors(self.engine, self.indexer, self.make_store)
+
+    def back_up(self, target: Path) -> Made:
+        """Write everything that is true here into the file `target`. Raises as `backup.back_up`."""
+        return back_up(self.folder, self.database, target, SystemClock())
 
     def close(self) -> None:
         """Close every store. The folder may be opened again afterwards."""
@@ -158,9 +169,18 @@ def vector_store(settings: Settings, embedder: Embedder, clock: Clock) -> Vector
 
 
 def _engine(settings: Settings, embedder: Embedder, clock: Clock) -> Engine:
+    trial = Trial(settings.data_dir / VECTORS_NAME, clock)
+
     def open_vectors(loaded: Embedder) -> VectorStore:
         store = vector_store(settings, loaded, clock)
-        store.open()
+        with trial.first_use():
+            store.open()
+            try:
+                for collection in COLLECTIONS:  # reads the index, which is what a damaged file does not survive
+                    store.count(collection)
+            except BaseException:
+                store.close()
+                raise
         return store
 
     return Engine(embedder, open_vectors, clock=clock)
@@ -230,6 +250,8 @@ def _household(settings: Settings, database: Database, engine: Engine, queue: Qu
         queue=queue,
         rankings=rankings,
         make_store=lambda embedder: vector_store(settings, embedder, clock),
+        doctor=make_doctor(settings.data_dir, Patient(database, engine, indexer, biographer, queue), clock),
+        folder=settings.data_dir,
     )
 
 

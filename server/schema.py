@@ -26,7 +26,7 @@ def flatten(schema: Schema) -> Schema:
     Raises:
         ValueError: it cannot be written that way: a union of several types, or a model that holds itself.
     """
-    flat = _flatten(schema, schema.get("$defs", {}), ())
+    flat: Schema = _flatten(schema, schema.get("$defs", {}), ())
     left = [place for place in violations(flat) if "/" in place]
     if left:
         raise ValueError(f"the schema cannot be written without {left[0]}; use one plain type, or that type or None")

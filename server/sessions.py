@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+import io
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
+from typing import BinaryIO
 
+import anyio
+import anyio.to_thread
 from mcp.server.mcpserver import MCPServer
 
 from historian.hold import FolderHold
+from historian.session import Session
 from server.app import ShiguanServer, build_app
 from server.binding import Attached, Binder, Binding, FixedBinder
+from server.commands.common import scope_of
 from server.composition import Household, open_household, running
 from server.settings import Settings
+from server.wire import Wire, leave_within, mended
+
+LEAVING_SECONDS = 8.0
+"""How long answers and background work may still take once the client has closed stdin."""
 
 
 def app_over(household: Household, binder: Binder, toolsets: Sequence[str] = ()) -> ShiguanServer:
@@ -28,20 +39,66 @@ def app_over(household: Household, binder: Binder, toolsets: Sequence[str] = ())
     return build_app(toolsets, lifespan)
 
 
-async def serve_standalone(settings: Settings, binding: Binding) -> None:
-    """Serve one client over stdin and stdout until it closes them, with everything in this process.
+def serve_standalone(settings: Settings, wire: Wire) -> None:
+    """Serve one client over `wire` until it closes its end, with everything in this process.
 
     Raises:
         FolderInUseError: another process holds the data folder.
         StoreError: the data folder cannot be used.
         InvalidInputError: a toolset does not exist.
     """
+    app = build_app(settings.toolsets)
     hold = FolderHold(settings.data_dir)
     hold.take("serve --standalone")
     try:
         household = open_household(settings)
-        app = app_over(household, FixedBinder(binding), settings.toolsets)
-        async with running(household):
-            await app.run_stdio_async()
+        binding = Binding(scope_of(settings), Session(timezone=settings.timezone))
+        attached = Attached(household.memory, FixedBinder(binding), household.warm_up)
+        anyio.run(partial(_serve, app, household, attached, wire))
     finally:
         hold.release()
+
+
+async def _serve(app: ShiguanServer, household: Household, attached: Attached, wire: Wire) -> None:
+    try:
+        async with running(household):
+            await app.serve_lines(attached, WireSource(wire.source), WireSink(wire.sink))
+    finally:
+        leave_within(LEAVING_SECONDS)
+
+
+class WireSource:
+    """Yields the lines of a client until it closes its end, or sends no text; from then on the process has to leave."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._lines = io.TextIOWrapper(stream, encoding="utf-8", errors="replace")
+
+    def __aiter__(self) -> AsyncIterator[str]:
+        return self._read()
+
+    async def _read(self) -> AsyncIterator[str]:
+        while line := await anyio.to_thread.run_sync(self._lines.readline, abandon_on_cancel=True):
+            yield mended(line)
+        leave_within(LEAVING_SECONDS)
+
+
+class WireSink:
+    """Sends lines to a client; what it no longer reads is dropped."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    async def write(self, text: str) -> None:
+        """Send `text`."""
+        await anyio.to_thread.run_sync(self._send, text.encode("utf-8", "replace"))
+
+    async def flush(self) -> None:
+        """Do nothing: every write is sent at once."""
+        await anyio.lowlevel.checkpoint()
+
+    def _send(self, data: bytes) -> None:
+        try:
+            self._stream.write(data)
+            self._stream.flush()
+        except OSError:  # the client is gone; its stdin will end too
+            return

@@ -37,12 +37,13 @@ def scope_of(settings: Settings | BareSettings) -> Scope:
 
 
 def say(line: str) -> None:
-    """Print one line to a person on stdout."""
-    sys.stdout.write(f"{line}\n")
+    """Print one line to a person on stdout; what its encoding lacks is escaped."""
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
 
 
 def complain(line: str) -> None:
-    """Print one line to a person on stderr."""
+    """Print one line to a person on stderr, which escapes by itself."""
     sys.stderr.write(f"{line}\n")
 
 

@@ -6,13 +6,12 @@ import argparse
 import sys
 from datetime import UTC, datetime
 
-from historian.zones import load_zone
-
 from historian.clock import SystemClock
 from historian.errors import InvalidInputError
 from historian.intake import message_from
 from historian.queue import Queue
 from historian.work import APPEND, scope_payload
+from historian.zones import load_zone
 from server.commands.common import bare_settings_from, say, scope_of
 
 
@@ -20,7 +19,7 @@ def log_turn(arguments: argparse.Namespace) -> int:
     """Queue one message; a server records it at once, or when it next runs."""
     settings = bare_settings_from(arguments)
     zone = load_zone(settings.timezone)
-    content = sys.stdin.read() if arguments.content == "-" else arguments.content
+    content = _from_stdin() if arguments.content == "-" else arguments.content
     if not content.strip():
         raise InvalidInputError("There is nothing to record; give the content, or - and text on stdin.")
     scope = scope_of(settings)
@@ -46,3 +45,11 @@ def log_turn(arguments: argparse.Namespace) -> int:
         queue.close()
     say(f"Queued message {message['message_id']}.")
     return 0
+
+
+def _from_stdin() -> str:
+    """Return stdin as UTF-8, whatever the system's encoding is."""
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidInputError("The text on stdin is not UTF-8; send it as UTF-8.") from None

@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import logging
-import os
 import sys
 import time
 
-from historian.errors import FolderInUseError, NotFoundError
-from historian.hold import FolderHold
+from historian.errors import FolderInUseError, NotFoundError, StoreError
+from historian.hold import FolderHold, is_held
 from server.commands.common import bare_settings_from, say, settings_from
 from server.owner.address import connect, read_holder
 from server.owner.ask import ask_running
@@ -49,7 +48,7 @@ def run_owner(arguments: argparse.Namespace) -> int:
             if connection is not None:
                 connection.close()
                 return 0
-            is_owner = read_holder(settings.data_dir).get("purpose") == "owner"
+            is_owner = read_holder(settings.data_dir).get("purpose", "owner") == "owner"
             if not is_owner or time.monotonic() > deadline:
                 raise
             time.sleep(0.05)
@@ -77,17 +76,10 @@ def _stop(arguments: argparse.Namespace) -> int:
     state = ask_running(settings, {"op": "stop"})
     if state is None:
         raise NotFoundError("No owner runs on this data folder.")
-    hold = FolderHold(settings.data_dir)
     deadline = time.monotonic() + LEAVING_SECONDS
-    while time.monotonic() < deadline:
-        try:
-            hold.take("stop")
-        except FolderInUseError:
-            if read_holder(settings.data_dir).get("pid") not in (state["pid"], os.getpid()):
-                break
-            time.sleep(0.05)
-        else:
-            hold.release()
-            break
+    while is_held(settings.data_dir) and read_holder(settings.data_dir).get("pid") == state["pid"]:
+        if time.monotonic() > deadline:
+            raise StoreError(f"Owner {state['pid']} is still finishing its work; it leaves as soon as that is done.")
+        time.sleep(0.05)
     say(f"Owner {state['pid']} has left.")
     return 0

@@ -24,5 +24,5 @@ def manage_queue(arguments: argparse.Namespace) -> int:
             f"{job['job_id']}  {job['state']:10} {job['kind']:8} {job['created_at']}"
             f"  attempts {job['attempts']}  {job['error']}"
         )
-        say(json.dumps(job, ensure_ascii=False) if arguments.json else text.rstrip())
+        say(json.dumps(job) if arguments.json else text.rstrip())
     return 0

@@ -1,26 +1,28 @@
-"""`shiguan serve`."""
+"""`shiguan serve --standalone`."""
 
 from __future__ import annotations
 
 import argparse
 import logging
 import sys
-from functools import partial
 
-import anyio
+from server.commands.common import settings_from
+from server.wire import claim_stdio, leave_within
 
-from historian.session import Session
-from server.binding import Binding
-from server.commands.common import scope_of, settings_from
-from server.sessions import serve_standalone
-from server.toolsets import published
+AFTERWARDS_SECONDS = 1.0
+"""How long threads that cannot be interrupted may hold up the end once everything is closed."""
 
 
 def serve(arguments: argparse.Namespace) -> int:
     """Serve until the client closes stdin."""
+    wire = claim_stdio()  # before the imports below, of which any may print
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    settings = settings_from(arguments)
-    published(settings.toolsets)
-    binding = Binding(scope_of(settings), Session(timezone=settings.timezone))
-    anyio.run(partial(serve_standalone, settings, binding))
-    return 0
+    from server.sessions import serve_standalone
+
+    code = 1
+    try:
+        serve_standalone(settings_from(arguments), wire)
+        code = 0
+    finally:
+        leave_within(AFTERWARDS_SECONDS, code)
+    return code

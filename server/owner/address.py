@@ -14,7 +14,7 @@ from typing import Any
 
 from historian.durable import DiskErrors, write_durably
 from historian.errors import StoreError
-from historian.hold import HOLDER_NAME
+from historian.hold import HOLDER_NAME, identity_of, is_held
 
 TOKEN_NAME = "owner.token"
 SOCKET_NAME = "owner.sock"
@@ -58,21 +58,29 @@ def _private_folder() -> Path:
     return folder
 
 
+def read_token(folder: Path) -> str:
+    """Return the folder's secret, or "" where there is none yet: its owner makes it before it listens.
+
+    Raises:
+        StoreError: it cannot be read.
+    """
+    with DiskErrors():
+        try:
+            return (folder / TOKEN_NAME).read_text(encoding="ascii", errors="replace").strip()
+        except FileNotFoundError:
+            return ""
+
+
 def token_of(folder: Path) -> str:
-    """Return the folder's secret, making it where there is none yet.
+    """Return the folder's secret, making it where there is none yet. For the process that holds the folder.
 
     Raises:
         StoreError: it cannot be read or made.
     """
-    path = folder / TOKEN_NAME
-    with DiskErrors():
-        try:
-            known = path.read_text(encoding="ascii").strip()
-        except FileNotFoundError:
-            known = ""
-        if len(known) < 32:
-            write_durably(path, os.urandom(32).hex().encode())
-            known = path.read_text(encoding="ascii").strip()
+    known = read_token(folder)
+    if len(known) < 32:
+        known = os.urandom(32).hex()
+        write_durably(folder / TOKEN_NAME, known.encode())
     return known
 
 
@@ -87,7 +95,12 @@ def read_holder(folder: Path) -> dict[str, Any]:
 
 def connect(folder: Path) -> socket.socket | None:
     """Return a connection to the owner of the folder, or None when none listens."""
-    address = read_holder(folder).get("address")
+    holder = read_holder(folder)
+    address = holder.get("address")
+    if holder.get("folder") != identity_of(folder):  # a copy of a folder brings along where its original is served
+        return None
+    if isinstance(address, int) and not is_held(folder):  # the port of a dead owner may be anybody's by now
+        return None
     connection: socket.socket | None = None
     try:
         if isinstance(address, str) and hasattr(socket, "AF_UNIX"):

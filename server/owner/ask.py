@@ -10,7 +10,7 @@ from typing import Any
 
 from historian.errors import InvalidInputError, StoreError
 from server.bare import BareSettings
-from server.owner.address import connect, token_of
+from server.owner.address import connect, read_token
 from server.owner.attach import attach, introduce
 from server.owner.preamble import encode, greeting
 
@@ -68,7 +68,8 @@ def ask_running(settings: BareSettings, request: Mapping[str, Any]) -> dict[str,
     connection = connect(settings.data_dir)
     if connection is None:
         return None
-    welcome = introduce(connection, encode(greeting(settings, token_of(settings.data_dir), "control")))
+    hello = greeting(settings, read_token(settings.data_dir), "control") | {"takeover": False}
+    welcome = introduce(connection, encode(hello))
     if welcome is None or not welcome.get("ok"):
         connection.close()
         return None

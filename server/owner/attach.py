@@ -16,7 +16,7 @@ from historian.errors import InvalidInputError, StoreError
 from historian.hold import try_lock
 from server.bare import BareSettings
 from server.folder import make_folder
-from server.owner.address import connect, token_of
+from server.owner.address import connect, read_token
 from server.owner.preamble import MAX_BYTES, encode, greeting
 
 SPAWN_LOCK_NAME = "spawn.lock"
@@ -24,7 +24,12 @@ LOG_NAME = "owner.log"
 MAX_LOG_BYTES = 5_000_000
 START_SECONDS = 60.0
 """How long an owner may take from its start until it listens."""
+ANSWER_SECONDS = 20.0
+"""How long an owner that listens may take to greet back; it may still be importing."""
 POLL_SECONDS = 0.02
+MAX_KILLED = 3
+"""So many owners may be killed from outside, one after the other, while they start."""
+NO_ANSWER = "The owner of the data folder does not answer; end that process, or look into owner.log beside the data."
 
 
 if TYPE_CHECKING:
@@ -45,25 +50,28 @@ def attach(settings: BareSettings, purpose: str) -> Attachment:
         StoreError: the folder cannot be used, or the owner does not come up; the sentence says why.
         InvalidInputError: the owner refuses what the client asks for.
     """
-    make_folder(settings.data_dir)
-    hello = encode(greeting(settings, token_of(settings.data_dir), purpose))
+    folder = settings.data_dir
+    make_folder(folder)
     deadline = time.monotonic() + START_SECONDS
-    while True:
-        connection = connect(settings.data_dir) or _started(settings.data_dir, deadline)
-        welcome = introduce(connection, hello)
-        if welcome is not None and welcome.get("ok"):
-            return Attachment(connection, welcome)
-        connection.close()
-        if welcome is not None and not welcome.get("retry"):
-            raise InvalidInputError(str(welcome.get("error", "The owner of the data folder refused this client.")))
-        if time.monotonic() > deadline:
-            raise StoreError(_not_up(settings.data_dir))
-        time.sleep(POLL_SECONDS)
+    with Starter(folder, deadline) as starter:
+        while time.monotonic() < deadline:
+            connection = connect(folder) or starter.connection()
+            welcome = introduce(connection, encode(greeting(settings, read_token(folder), purpose)))
+            if welcome is not None and welcome.get("ok"):
+                return Attachment(connection, welcome)
+            if welcome is not None and welcome.get("takeover"):
+                starter.wait_for_turn()  # else an old client could start the next owner, again an old one
+            connection.close()
+            if welcome is not None and not welcome.get("retry"):
+                raise InvalidInputError(str(welcome.get("error", "The owner of the data folder refused this client.")))
+            time.sleep(POLL_SECONDS)
+    raise StoreError(NO_ANSWER)
 
 
 def introduce(connection: socket.socket, hello: bytes) -> dict[str, Any] | None:
-    """Send the greeting and return the owner's answer, or None when it hung up."""
+    """Send the greeting and return the owner's answer, or None when it hung up or says nothing for long."""
     try:
+        connection.settimeout(ANSWER_SECONDS)
         connection.sendall(hello)
         line = bytearray()
         while not line.endswith(b"\n") and len(line) < MAX_BYTES:
@@ -71,35 +79,68 @@ def introduce(connection: socket.socket, hello: bytes) -> dict[str, Any] | None:
             if not byte:
                 return None
             line += byte
+        connection.settimeout(None)
         answer: Any = json.loads(line)
     except (OSError, ValueError):
         return None
     return answer if isinstance(answer, dict) else None
 
 
-def _started(folder: Path, deadline: float) -> socket.socket:
-    """Return a connection once an owner listens; of many clients that wait here, one starts it."""
-    descriptor = _open_lock(folder / SPAWN_LOCK_NAME)
-    process: subprocess.Popen[bytes] | None = None
-    holding = False
-    try:
-        while time.monotonic() < deadline:
-            connection = connect(folder)
+class Starter:
+    """Starts the owner; of many clients that want one at the same time, one does and the others wait for it."""
+
+    def __init__(self, folder: Path, deadline: float) -> None:
+        self._folder = folder
+        self._deadline = deadline
+        self._lock: int | None = None
+        self._is_mine = False
+        self._process: subprocess.Popen[bytes] | None = None
+        self._log_start = 0
+        self._killed = 0
+
+    def __enter__(self) -> Starter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+
+    def connection(self) -> socket.socket:
+        """Return a connection once an owner listens.
+
+        Raises:
+            StoreError: it does not come up; the sentence says why.
+        """
+        while time.monotonic() < self._deadline:
+            connection = connect(self._folder)
             if connection is not None:
                 return connection
-            holding = holding or try_lock(descriptor)
-            if holding and (process is None or process.poll() is not None):
-                if process is not None and process.returncode != 0:
-                    raise StoreError(_not_up(folder))
-                process = start_owner(folder)
+            if self._has_turn() and (self._process is None or self._process.poll() is not None):
+                self._start()
             time.sleep(POLL_SECONDS)
-    finally:
-        os.close(descriptor)
-    raise StoreError(_not_up(folder))
+        raise StoreError(_last_word(self._folder, self._log_start))
+
+    def wait_for_turn(self) -> None:
+        """Return once no other client may start an owner, or the time is up."""
+        while not self._has_turn() and time.monotonic() < self._deadline:
+            time.sleep(POLL_SECONDS)
+
+    def _has_turn(self) -> bool:
+        if self._lock is None:
+            self._lock = _open_lock(self._folder / SPAWN_LOCK_NAME)
+        self._is_mine = self._is_mine or try_lock(self._lock)
+        return self._is_mine
+
+    def _start(self) -> None:
+        if self._process is not None and self._process.returncode < 0:
+            self._killed += 1
+        if self._process is not None and (self._process.returncode > 0 or self._killed == MAX_KILLED):
+            raise StoreError(_last_word(self._folder, self._log_start))
+        self._process, self._log_start = start_owner(self._folder)
 
 
-def start_owner(folder: Path) -> subprocess.Popen[bytes]:
-    """Start an owner in a session of its own, without any of our pipes.
+def start_owner(folder: Path) -> tuple[subprocess.Popen[bytes], int]:
+    """Start an owner in a session of its own, without any of our pipes; return it and the byte its log starts at.
 
     `-P` keeps the working folder out of its import path: a host may run inside a project with a `server` of its own.
     """
@@ -111,7 +152,7 @@ def start_owner(folder: Path) -> subprocess.Popen[bytes]:
             log.replace(log.with_suffix(".log.1"))
         descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-P", "-m", "server.cli", "owner", "run", "--data-dir", str(folder)],
             stdin=subprocess.DEVNULL,
             stdout=descriptor,
@@ -119,6 +160,7 @@ def start_owner(folder: Path) -> subprocess.Popen[bytes]:
             cwd=folder,
             **_detached(),
         )
+        return process, os.fstat(descriptor).st_size
     finally:
         os.close(descriptor)
 
@@ -134,11 +176,13 @@ def _open_lock(path: Path) -> int:
         return os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
 
 
-def _not_up(folder: Path) -> str:
-    """Return why the owner did not come up: its last word, when it left one."""
+def _last_word(folder: Path, since: int) -> str:
+    """Return why an owner did not come up: its last word, when it left one in the log after byte `since`."""
     try:
-        lines = (folder / LOG_NAME).read_text(encoding="utf-8", errors="replace").splitlines()
+        with (folder / LOG_NAME).open("rb") as log:
+            log.seek(since)
+            lines = log.read().decode("utf-8", "replace").splitlines()
     except OSError:
         lines = []
-    said = [line.removeprefix("shiguan: ") for line in lines[-20:] if line.startswith("shiguan: ")]
-    return said[-1] if said else "The owner of the data folder does not answer; look into owner.log beside the data."
+    said = [line.removeprefix("shiguan: ") for line in lines if line.startswith("shiguan: ")]
+    return said[-1] if said else NO_ANSWER

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -38,6 +40,8 @@ class Control:
             "queue": self._queue,
             "reindex": self._reindex,
             "search": self._search,
+            "doctor": self._examine,
+            "backup": self._backup,
         }
 
     async def serve(self, lines: BufferedByteReceiveStream, stream: SocketStream) -> None:
@@ -114,3 +118,15 @@ class Control:
 
     def _reindex(self, _: Mapping[str, Any]) -> dict[str, Any]:
         return {"embedded": self._household.reindex(), "embedder": self._household.engine.embedder.identity}
+
+    def _examine(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        report = self._household.doctor.run(fix=bool(request.get("fix")))
+        return {
+            "healthy": report.is_healthy,
+            "fixed": [asdict(finding) for finding in report.fixed],
+            "findings": [asdict(finding) for finding in report.left],
+        }
+
+    def _backup(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        made = self._household.back_up(Path(str(request["file"])))
+        return {"counts": dict(made.counts), "bytes": made.size}

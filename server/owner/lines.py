@@ -10,6 +10,8 @@ import anyio.lowlevel
 from anyio.abc import ObjectSendStream, SocketStream
 from anyio.streams.buffered import BufferedByteReceiveStream
 
+from server.wire import mended
+
 MAX_LINE_BYTES = 64 * 2**20
 
 
@@ -27,7 +29,7 @@ class LineSource:
         with suppress(*ended, anyio.DelimiterNotFound):
             while True:
                 line = await self._stream.receive_until(b"\n", MAX_LINE_BYTES)
-                yield line.decode("utf-8", "replace")
+                yield mended(line.decode("utf-8", "replace"))
 
 
 class LineSink:

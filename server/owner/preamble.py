@@ -31,6 +31,17 @@ def greeting(settings: BareSettings, token: str, purpose: str) -> dict[str, Any]
     }
 
 
+def is_greeting(hello: Mapping[str, Any]) -> bool:
+    """Say whether `hello` has the shape that `greeting` gives it; it may have gained keys."""
+    texts = ("purpose", "version", "user", "timezone")
+    lists = [hello.get(name) for name in ("groups", "toolsets")]
+    return (
+        all(isinstance(hello.get(name), str) for name in texts)
+        and all(isinstance(names, list) and all(isinstance(name, str) for name in names) for names in lists)
+        and isinstance(hello.get("settings"), dict)
+    )
+
+
 def digests(environment: Mapping[str, str]) -> dict[str, str]:
     """Return name → digest of every setting in the environment: values may be secret, that they differ is not."""
     import hashlib

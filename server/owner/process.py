@@ -26,12 +26,13 @@ from server.composition import Household
 from server.owner.apps import Apps
 from server.owner.control import Control
 from server.owner.lines import LineSink, LineSource
-from server.owner.preamble import MAX_BYTES, differing, digests, encode, is_newer
+from server.owner.preamble import MAX_BYTES, differing, digests, encode, is_greeting, is_newer
 
 GREETING_SECONDS = 10.0
 LOOK_SECONDS = 0.25
 FIRST_CLIENT_SECONDS = 20.0
 """How long an owner waits for the client that started it, however short its idle time is."""
+WRONG_TOKEN = "This client does not know the secret of the data folder; if owner.token was changed, end the owner first."
 
 log = logging.getLogger(__name__)
 
@@ -71,19 +72,23 @@ class Owner:
             log.info("a client hung up")
         finally:
             self._clients -= 1
-            self._last_busy = max(self._last_busy, anyio.current_time())
+            self._last_busy = anyio.current_time()
 
     async def _converse(self, stream: SocketStream) -> None:
         lines = BufferedByteReceiveStream(stream)
-        with anyio.move_on_after(GREETING_SECONDS):
+        hello: Any = None
+        with anyio.move_on_after(GREETING_SECONDS) as greeting:
             try:
-                hello: Any = json.loads(await lines.receive_until(b"\n", MAX_BYTES))
-            except (ValueError, anyio.DelimiterNotFound, anyio.IncompleteRead):
+                hello = json.loads(await lines.receive_until(b"\n", MAX_BYTES))
+            except (ValueError, RecursionError, anyio.DelimiterNotFound, anyio.IncompleteRead):
                 return
             welcome = self._answer(hello)
             await stream.send(encode(welcome))
             if not welcome["ok"]:
+                await self._hand_over(welcome, stream)
                 return
+        if greeting.cancelled_caught:  # it said nothing, or took nothing
+            return
         if hello["purpose"] == "control":
             await self._control.serve(lines, stream)
         else:
@@ -93,14 +98,14 @@ class Owner:
 
     def _answer(self, hello: Any) -> dict[str, Any]:
         """Return the welcome of a client, or why it gets none."""
-        if not isinstance(hello, dict) or not hmac.compare_digest(str(hello.get("token", "")), self._token):
-            return {"ok": False, "error": "This client does not know the secret of the data folder."}
+        if not isinstance(hello, dict) or not _is_same(hello.get("token"), self._token):
+            return {"ok": False, "error": WRONG_TOKEN}
         if self._stopping.is_set():
             return {"ok": False, "retry": True}
-        if is_newer(str(hello.get("version", "0")), __version__):
-            log.info("a newer version takes over")
-            self.stop()
-            return {"ok": False, "retry": True}
+        if hello.get("takeover", True) and is_newer(str(hello.get("version", "0")), __version__):
+            return {"ok": False, "retry": True, "takeover": True}
+        if not is_greeting(hello):
+            return {"ok": False, "error": "The client and the owner of the data folder differ too much; update both."}
         try:
             app = self._apps.get(hello["toolsets"])
             binding_of(hello)
@@ -115,6 +120,15 @@ class Owner:
             "warnings": warnings,
             "repeatable": app.repeatable,
         }
+
+    async def _hand_over(self, welcome: Mapping[str, Any], stream: SocketStream) -> None:
+        """Leave for a newer client once it hangs up, which it does when no other client may start the next owner."""
+        if welcome.get("takeover"):
+            log.info("a newer version takes over")
+            try:
+                await stream.receive()
+            finally:
+                self.stop()
 
     async def _leave_when_idle(self) -> None:
         while True:
@@ -134,6 +148,10 @@ class Owner:
         with anyio.open_signal_receiver(*wanted) as signals:
             async for _ in signals:
                 self.stop()
+
+
+def _is_same(token: object, ours: str) -> bool:
+    return hmac.compare_digest(str(token).encode("utf-8", "backslashreplace"), ours.encode())
 
 
 def binding_of(hello: Mapping[str, Any]) -> Binding:

@@ -10,7 +10,7 @@ import json
 import socket
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, NamedTuple
 
 from historian.errors import ShiguanError
@@ -18,9 +18,11 @@ from server.owner.attach import Attachment
 
 CHUNK = 262_144
 INTERNAL_ERROR = -32603
-EOF_SECONDS = 5.0
-"""How long answers may still come after the host closed stdin."""
-SAFE_METHODS = frozenset({"ping", "completion/complete", "logging/setLevel", "subscriptions/listen", "server/discover"})
+EOF_SECONDS = 4.0
+"""How long answers may still come after the host closed stdin, and how long the owner may then take to hang up."""
+ENDLESS = "subscriptions/listen"
+"""A request whose answer comes when it is cancelled; nobody waits for it."""
+SAFE_METHODS = frozenset({"ping", "completion/complete", "logging/setLevel", ENDLESS, "server/discover"})
 SAFE_PREFIXES = ("tools/list", "resources/", "prompts/")
 CUT_OFF = (
     "The memory's process ended while this call ran and another one took over; check memory_status before repeating."
@@ -37,122 +39,164 @@ class Waiting(NamedTuple):
 
 
 class Wire:
-    """The connection to the present owner; `lock` guards it together with what is in flight."""
+    """The connection to the present owner, and what is in flight.
+
+    `sending` is held while lines are sent and while the connection is replaced. `changed` guards the rest, and is never
+    held while anything is sent: answers go on being read while an owner takes no more requests.
+    """
 
     def __init__(self, connection: socket.socket, repeatable: frozenset[str]) -> None:
         self.connection = connection
         self.repeatable = repeatable
-        self.lock = threading.Lock()
+        self.sending = threading.Lock()
+        self.changed = threading.Condition(threading.Lock())
         self.opening: list[bytes] = []
         self.opening_id: str | None = None
         self.in_flight: dict[str, Waiting] = {}
         self.swallow: set[str] = set()
 
+    def is_answered(self) -> bool:
+        """Say whether every request that has an end was answered. With `changed` held."""
+        return all(waiting.method == ENDLESS for waiting in self.in_flight.values())
+
 
 class Pump:
     """Pumps until the host closes stdin. `attach` finds or starts an owner and introduces this client to it."""
 
-    def __init__(self, attach: Callable[[], Attachment], source: BinaryIO, sink: BinaryIO) -> None:
+    def __init__(
+        self,
+        attach: Callable[[], Attachment],
+        source: BinaryIO,
+        sink: BinaryIO,
+        eof_seconds: float = EOF_SECONDS,
+    ) -> None:
+        self._eof_seconds = eof_seconds
         self._attach = attach
         self._source = source
         self._sink = sink
-        self._closing = threading.Event()
+        self._leaving = threading.Event()
         first = attach()
         self._warn(first)
         self._wire = Wire(first.connection, _repeatable(first))
 
     def run(self) -> None:
-        """Pump both ways; return when stdin is closed and the last answers have come, or `EOF_SECONDS` later."""
+        """Pump both ways; return when stdin is closed and the last answers have come, or 2 × `eof_seconds` later."""
         reader = threading.Thread(target=self._read_owner, name="shiguan-pump", daemon=True)
         reader.start()
         for line in self._source:
             if line.strip():
-                self._to_owner(line)
-        self._closing.set()
-        with self._wire.lock:
-            _quietly(self._wire.connection.shutdown, socket.SHUT_WR)
-        reader.join(EOF_SECONDS)
+                self._to_owner(line if line.endswith(b"\n") else line + b"\n")
+        self._hang_up()
+        reader.join(self._eof_seconds)
+
+    def _hang_up(self) -> None:
+        wire = self._wire
+        with wire.changed:
+            wire.changed.wait_for(wire.is_answered, self._eof_seconds)
+            self._leaving.set()
+            wire.changed.notify_all()
+            _quietly(wire.connection.shutdown, socket.SHUT_WR)
 
     def _to_owner(self, line: bytes) -> None:
         message = _parsed(line)
-        with self._wire.lock:
-            self._note(message, line)
-            _quietly(self._wire.connection.sendall, line)  # what fails here is in flight, and repeated to a new owner
+        wire = self._wire
+        with wire.sending:
+            with wire.changed:
+                self._note(message, line)
+                wire.changed.notify_all()
+            _quietly(wire.connection.sendall, line)  # what fails here is in flight, and repeated to a new owner
 
     def _note(self, message: dict[str, Any], line: bytes) -> None:
-        method, key = message.get("method"), _key(message)
+        method, key, wire = message.get("method"), _key(message), self._wire
         if method == "initialize":
-            self._wire.opening, self._wire.opening_id = [line], key
+            wire.opening, wire.opening_id = [line], key
         elif method == "notifications/initialized":
-            self._wire.opening.append(line)
+            wire.opening.append(line)
         elif method == "notifications/cancelled":
-            self._wire.in_flight.pop(json.dumps((message.get("params") or {}).get("requestId")), None)
+            wire.in_flight.pop(json.dumps(_parameter(message, "requestId")), None)
         if isinstance(method, str) and key is not None:
-            tool = (message.get("params") or {}).get("name") if method == "tools/call" else None
-            self._wire.in_flight[key] = Waiting(line, message["id"], method, tool)
+            tool = str(_parameter(message, "name")) if method == "tools/call" else None
+            wire.in_flight[key] = Waiting(line, message["id"], method, tool)
 
     def _read_owner(self) -> None:
         while True:
             for line in _lines(self._wire.connection):
                 self._from_owner(line)
-            if self._closing.is_set():
+            attachment = self._next_owner()
+            if attachment is None:
                 return
+            self._warn(attachment)
+            self._resume(attachment)
+
+    def _next_owner(self) -> Attachment | None:
+        """Return the next owner, or None once this client leaves.
+
+        Where none can be had, what waits is told so, and another attempt is made when the host next wants something.
+        """
+        wire = self._wire
+        while not self._leaving.is_set():
             try:
-                self._reattach()
+                return self._attach()
             except ShiguanError as error:
                 sys.stderr.write(f"shiguan: {error}\n")
-                self._answer_all(str(error))
-                _quietly(self._source.close)
-                return
+                self._refuse(self._all_waiting(), str(error))
+            with wire.changed:
+                wire.changed.wait_for(lambda: wire.in_flight or self._leaving.is_set())
+        return None
+
+    def _all_waiting(self) -> list[Waiting]:
+        with self._wire.changed:
+            waiting = [*self._wire.in_flight.values()]
+            self._wire.in_flight.clear()
+            self._wire.changed.notify_all()
+        return waiting
 
     def _from_owner(self, line: bytes) -> None:
         message = _parsed(line)
         if "method" not in message:
-            key = _key(message)
-            with self._wire.lock:
-                if key in self._wire.swallow:
-                    self._wire.swallow.discard(key)
+            key, wire = _key(message), self._wire
+            with wire.changed:
+                if key in wire.swallow:
+                    wire.swallow.discard(key)
                     return
-                self._wire.in_flight.pop(key or "", None)
+                wire.in_flight.pop(key or "", None)
+                wire.changed.notify_all()
         self._write(line)
 
-    def _reattach(self) -> None:
+    def _resume(self, attachment: Attachment) -> None:
         """Greet a new owner as the host greeted the old one, and take up the calls that were cut off."""
-        attachment = self._attach()
-        self._warn(attachment)
         wire = self._wire
-        with wire.lock:
-            _quietly(wire.connection.close)
-            wire.connection, wire.repeatable = attachment.connection, _repeatable(attachment)
-            if wire.opening_id is not None and wire.opening_id not in wire.in_flight:
-                wire.swallow.add(wire.opening_id)
-            lines = [*wire.opening]
-            for key, waiting in [*wire.in_flight.items()]:
-                if key == wire.opening_id:
-                    continue
-                if _is_safe(waiting, wire.repeatable):
-                    lines.append(waiting.line)
-                else:
-                    del wire.in_flight[key]
-                    self._refuse(waiting, CUT_OFF)
+        with wire.sending:
+            with wire.changed:
+                _quietly(wire.connection.close)
+                wire.connection, wire.repeatable = attachment.connection, _repeatable(attachment)
+                lines, cut_off = self._cut_off()
+                if self._leaving.is_set():
+                    _quietly(wire.connection.shutdown, socket.SHUT_RDWR)
             _quietly(wire.connection.sendall, b"".join(lines))
+        self._refuse(cut_off, CUT_OFF)
 
-    def _answer_all(self, sentence: str) -> None:
-        with self._wire.lock:
-            for waiting in self._wire.in_flight.values():
-                self._refuse(waiting, sentence)
-            self._wire.in_flight.clear()
+    def _cut_off(self) -> tuple[list[bytes], list[Waiting]]:
+        """Return the lines that a new owner needs, and the calls that may not be repeated."""
+        wire = self._wire
+        if wire.opening_id is not None and wire.opening_id not in wire.in_flight:
+            wire.swallow.add(wire.opening_id)
+        others = [(key, waiting) for key, waiting in wire.in_flight.items() if key != wire.opening_id]
+        unsafe = {key: waiting for key, waiting in others if not _is_safe(waiting, wire.repeatable)}
+        for key in unsafe:
+            del wire.in_flight[key]
+        lines = [*wire.opening, *(waiting.line for key, waiting in others if key not in unsafe)]
+        wire.changed.notify_all()
+        return lines, [*unsafe.values()]
 
-    def _refuse(self, waiting: Waiting, sentence: str) -> None:
+    def _refuse(self, calls: list[Waiting], sentence: str) -> None:
         error = {"code": INTERNAL_ERROR, "message": sentence}
-        self._write(json.dumps({"jsonrpc": "2.0", "id": waiting.request_id, "error": error}).encode("ascii") + b"\n")
+        for call in calls:
+            self._write(json.dumps({"jsonrpc": "2.0", "id": call.request_id, "error": error}).encode("ascii") + b"\n")
 
     def _write(self, line: bytes) -> None:
-        try:
-            self._sink.write(line)
-            self._sink.flush()
-        except (OSError, ValueError):
-            self._closing.set()  # the host is gone; its stdin will end too
+        _quietly(self._sink.write, line)  # a host that is gone closes stdin too
+        _quietly(self._sink.flush)
 
     def _warn(self, attachment: Attachment) -> None:
         for warning in attachment.welcome.get("warnings", ()):
@@ -177,12 +221,17 @@ def _parsed(line: bytes) -> dict[str, Any]:
     return message if isinstance(message, dict) else {}
 
 
+def _parameter(message: dict[str, Any], name: str) -> Any:
+    parameters = message.get("params")
+    return parameters.get(name) if isinstance(parameters, dict) else None
+
+
 def _key(message: dict[str, Any]) -> str | None:
     """Return a request id as a key: 1 and "1" are different ids."""
     return json.dumps(message["id"]) if message.get("id") is not None else None
 
 
-def _lines(connection: socket.socket) -> Any:
+def _lines(connection: socket.socket) -> Iterator[bytes]:
     """Yield whole lines until the connection ends; half a line of a dead owner is dropped."""
     rest = bytearray()
     while True:

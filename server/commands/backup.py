@@ -1,0 +1,32 @@
+"""`shiguan backup` and `shiguan restore`: the whole truth of a data folder in one file."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+
+from server.commands.common import bare_settings_from, say
+from server.owner.ask import conversation
+
+
+def back_up(arguments: argparse.Namespace) -> int:
+    """Have the owner write a backup while it works."""
+    with conversation(bare_settings_from(arguments)) as talk:
+        made = talk.ask({"op": "backup", "file": str(Path(arguments.file).absolute())})
+    say(f"Backed up {_told(made['counts'])}: {made['bytes']} bytes.")
+    return 0
+
+
+def restore(arguments: argparse.Namespace) -> int:
+    """Make a data folder out of a backup."""
+    from historian.restore import restore as restore_folder
+
+    manifest = restore_folder(Path(arguments.file), bare_settings_from(arguments).data_dir)
+    say(f"Restored {_told(manifest.counts)}, as of {manifest.made_at}.")
+    say("Search by words works at once; search by meaning returns while the next client is connected.")
+    return 0
+
+
+def _told(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())

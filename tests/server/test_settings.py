@@ -1,0 +1,217 @@
+"""Settings: where they come from, which one wins, and what is said when one is wrong."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from historian.errors import InvalidInputError, StoreError
+from server.settings import Settings, load_settings
+from server.toolsets import RESERVED_TOOLSETS, published
+
+
+@pytest.fixture(autouse=True)
+def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("SHIGUAN_")]:
+        monkeypatch.delenv(name)
+
+
+def load(folder: Path, toml: str = "", environment: Mapping[str, str] | None = None, /, **flags: Any) -> Settings:
+    (folder / "shiguan.toml").write_text(toml, encoding="utf-8")
+    return load_settings({"data_dir": folder, **flags}, environment or {})
+
+
+def refused(folder: Path, toml: str = "", environment: Mapping[str, str] | None = None, /, **flags: Any) -> str:
+    with pytest.raises(InvalidInputError) as caught:
+        load(folder, toml, environment, **flags)
+    sentence = str(caught.value)
+    assert "\n" not in sentence
+    assert sentence.endswith(".")
+    assert str(folder) not in sentence
+    assert "pydantic" not in sentence.lower()
+    return sentence
+
+
+# ---- which one wins
+
+
+def test_a_flag_wins_over_the_environment_over_the_file_over_the_default(tmp_path: Path) -> None:
+    toml = 'user = "file"\ntimezone = "Europe/Berlin"\ngroups = ["file"]\n'
+    environment = {"SHIGUAN_USER_ID": "environment", "SHIGUAN_TIMEZONE": "Asia/Tokyo", "SHIGUAN_GROUPS": "environment"}
+    flags = {"user": "flag", "timezone": "Asia/Shanghai", "groups": ["flag"]}
+
+    def seen(settings: Settings) -> tuple[str, str, tuple[str, ...]]:
+        return settings.user, settings.timezone, settings.groups
+
+    assert seen(load(tmp_path, toml, environment, **flags)) == ("flag", "Asia/Shanghai", ("flag",))
+    assert seen(load(tmp_path, toml, environment)) == ("environment", "Asia/Tokyo", ("environment",))
+    assert seen(load(tmp_path, toml)) == ("file", "Europe/Berlin", ("file",))
+    assert load(tmp_path, "", {"TZ": "Asia/Shanghai"}).timezone == "Asia/Shanghai"
+    assert load(tmp_path).groups == ()
+
+
+def test_tables_come_from_the_environment_before_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    toml = "[query]\nauto_top_k = 5\ntool_default_top_k = 20\n[embedding]\nchunk_size = 400\n"
+    assert load(tmp_path, toml).query.auto_top_k == 5
+    monkeypatch.setenv("SHIGUAN_QUERY__AUTO_TOP_K", "7")
+    monkeypatch.setenv("SHIGUAN_EMBEDDING__MODEL", "bge-m3")
+    settings = load(tmp_path, toml)
+    assert settings.query.auto_top_k == 7
+    assert settings.query.tool_default_top_k == 20
+    assert settings.query.profile_top_k == 8
+    assert settings.embedding.model == "bge-m3"
+    assert settings.embedding.chunk_size == 400
+    assert settings.options.query is settings.query
+
+
+def test_an_unset_flag_or_empty_variable_decides_nothing(tmp_path: Path) -> None:
+    toml = 'user = "file"\ngroups = ["g"]\n'
+    settings = load(tmp_path, toml, {"SHIGUAN_USER_ID": "", "SHIGUAN_GROUPS": ""}, user=None, groups=[])
+    assert (settings.user, settings.groups) == ("file", ("g",))
+
+
+def test_the_data_folder_comes_from_the_flag_the_environment_or_the_platform(tmp_path: Path) -> None:
+    from server.bare import data_folder
+
+    assert data_folder(tmp_path, {"SHIGUAN_DATA_DIR": "/elsewhere"}) == tmp_path
+    assert data_folder(None, {"SHIGUAN_DATA_DIR": str(tmp_path)}) == tmp_path
+    assert data_folder(None, {}).name == "shiguan"
+    assert data_folder("relative", {}).is_absolute()
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["徒步群, hiking", '["徒步群", "hiking"]', " 徒步群 ,hiking,, 徒步群", ["徒步群", "hiking"], ("徒步群", "hiking")],
+)
+def test_groups_are_a_list_a_json_list_or_names_between_commas(tmp_path: Path, written: Any) -> None:
+    """P97, on the command line."""
+    assert load(tmp_path, groups=written).groups == ("徒步群", "hiking")
+    if isinstance(written, str):
+        assert load(tmp_path, "", {"SHIGUAN_GROUPS": written}).groups == ("徒步群", "hiking")
+
+
+def test_a_byte_order_mark_and_chinese_in_the_file_are_read(tmp_path: Path) -> None:
+    (tmp_path / "shiguan.toml").write_bytes('user = "小明"\n'.encode("utf-8-sig"))
+    assert load_settings({"data_dir": tmp_path}, {}).user == "小明"
+
+
+def test_blanks_around_a_zone_do_not_reach_the_clock(tmp_path: Path) -> None:
+    assert load(tmp_path, timezone=" Asia/Shanghai ").timezone == "Asia/Shanghai"
+
+
+# ---- what is wrong
+
+
+@pytest.mark.parametrize(
+    ("toml", "named"),
+    [
+        ("[query]\nauto_top_k = 'many'", "query.auto_top_k"),
+        ("[query]\nauto_top_k = -1", "auto_top_k"),
+        ("[query]\ntime_decay_min_similarity = 2", "time_decay_min_similarity"),
+        ("[query]\nnope = 1", "query.nope"),
+        ("[historian]\nworkers = 0", "workers"),
+        ("[queue]\njob_max_retries = 'x'", "queue.job_max_retries"),
+        ("[profile]\nmax_lines = 0", "max_lines"),
+        ("[context]\nmax_tokens = 1", "max_tokens"),
+        ("[embedding]\nprovider = 'magic'", "embedding.provider"),
+        ("[embedding]\ndimensions = -1", "embedding.dimensions"),
+        ("[embedding]\napi_kee = 'sk-secret'", "embedding.api_kee"),
+        ("[nonsense]\nx = 1", "nonsense"),
+        ("query = 3", "query"),
+        ("groups = [1, 2]", "groups"),
+        ("groups = 5", "groups"),
+        ("groups = {a = 1}", "groups"),
+        ("toolsets = [[]]", "toolsets"),
+        ("groups = '[\"a\"'", "groups"),
+        ('user = "\\u0007"\n', "user"),
+        ("timezone = 'Mars/Olympus'", "Mars/Olympus"),
+        ("timezone = 8", "time zone"),
+        ("this is no toml", "shiguan.toml"),
+    ],
+)
+def test_a_wrong_value_is_named(tmp_path: Path, toml: str, named: str) -> None:
+    sentence = refused(tmp_path, toml)
+    assert named in sentence
+    assert "sk-secret" not in sentence
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "named"),
+    [
+        ("SHIGUAN_QUERY__AUTO_TOP_K", "many", "query.auto_top_k"),
+        ("SHIGUAN_QUERY__NOPE", "1", "query.nope"),
+        ("SHIGUAN_EMBEDDING__TIMEOUT", "0", "embedding.timeout"),
+        ("SHIGUAN_EMBEDDING", "sk-secret", "embedding"),
+        ("SHIGUAN_QUERY", "[", "query"),
+    ],
+)
+def test_a_wrong_variable_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, named: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    sentence = refused(tmp_path)
+    assert named in sentence
+    assert "sk-secret" not in sentence
+
+
+@pytest.mark.parametrize("wrong", ["x" * 600, "a\x00b", "\ud800"])
+def test_an_impossible_identity_is_refused(tmp_path: Path, wrong: str) -> None:
+    assert "user" in refused(tmp_path, user=wrong)
+    assert "group" in refused(tmp_path, groups=[wrong])
+
+
+def test_a_file_that_is_not_utf8_is_said_to_be_no_toml(tmp_path: Path) -> None:
+    (tmp_path / "shiguan.toml").write_bytes('user = "小明"'.encode("gbk"))
+    with pytest.raises(InvalidInputError, match=r"shiguan\.toml cannot be read"):
+        load_settings({"data_dir": tmp_path}, {})
+
+
+def test_a_file_that_cannot_be_opened_is_said_so(tmp_path: Path) -> None:
+    (tmp_path / "shiguan.toml").mkdir()
+    with pytest.raises(StoreError, match=r"shiguan\.toml cannot be read"):
+        load_settings({"data_dir": tmp_path}, {})
+
+
+# ---- toolsets
+
+
+def test_an_unknown_toolset_is_answered_with_those_that_exist() -> None:
+    with pytest.raises(InvalidInputError, match="There is no toolset 'magic'; the toolsets are core, ") as caught:
+        published(["magic"])
+    assert "host" in str(caught.value)
+
+
+def test_a_reserved_name_without_tools_yet_is_refused_like_an_unknown_one() -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        published(["magic"])
+    exist = set(re.findall(r"\w+", str(caught.value).partition("are")[2]))
+    assert exist <= set(RESERVED_TOOLSETS)
+    for name in set(RESERVED_TOOLSETS) - exist:
+        with pytest.raises(InvalidInputError, match=f"There is no toolset '{name}'"):
+            published([name])
+    for name in exist:
+        assert published([name])
+
+
+# ---- secrets
+
+
+def test_a_key_never_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHIGUAN_EMBEDDING__API_KEY", "sk-secret")
+    settings = load(tmp_path)
+    assert settings.embedding.api_key.get_secret_value() == "sk-secret"
+    for shown in (repr(settings), str(settings), settings.model_dump_json(), repr(settings.model_dump())):
+        assert "sk-secret" not in shown
+
+
+def test_settings_are_frozen(tmp_path: Path) -> None:
+    settings = load(tmp_path)
+    with pytest.raises(ValueError, match="frozen"):
+        settings.user = "bob"
+    with pytest.raises(AttributeError):
+        settings.query.auto_top_k = 9  # type: ignore[misc]
