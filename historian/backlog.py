@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from historian.database import Database
+from historian.pieces import MOST, piece_ids, pieces
 
 _EVENTS = """
     row, text, owner_key, group_id IS NOT NULL, sender_id, epoch_ms
@@ -44,42 +45,58 @@ class Backlog:
         self._table = table
         self._columns = columns
         self._which = which
+        self._order = "ASC"
         self.collection = collection
 
     def next(self, identity: str, limit: int) -> list[Unembedded]:
-        """Return up to `limit` rows, oldest first."""
+        """Return rows of up to `limit` pieces of text in all, oldest first; at least one row if any waits."""
         found: list[Unembedded] = []
+        count = 0
         with self._database.read() as connection:
             for condition, none in _OTHERS:
                 rows = connection.execute(
                     f"SELECT {self._columns} WHERE {self._which} AND embedded_by {condition}"
-                    " ORDER BY embedded_by, row LIMIT ?",
+                    f" ORDER BY embedded_by {self._order}, row {self._order} LIMIT ?",
                     (none if none is None else identity, limit - len(found)),
                 )
-                found += [_unembedded(*row) for row in rows]
+                for row in rows:
+                    item = _unembedded(*row)
+                    count += len(self.pieces(item))
+                    if found and count > limit:
+                        return found
+                    found.append(item)
         return found
 
-    def done(self, rows: Sequence[int], identity: str) -> None:
-        """Note that `rows` have a vector of the embedder `identity`."""
+    def pieces(self, item: Unembedded) -> tuple[str, ...]:
+        """Return what of a row is embedded, a vector each: here all of its text at once."""
+        return (item.text,)
+
+    def ids(self, row: int) -> tuple[str, ...]:
+        """Return the ids that vectors of a row may have."""
+        return (str(row),)
+
+    def done(self, counts: Mapping[int, int], identity: str) -> None:
+        """Note that rows have a vector of the embedder `identity` for each of so many pieces."""
         with self._database.write() as connection:
             connection.execute(
                 f"UPDATE {self._table} SET embedded_by = ? WHERE row IN (SELECT value FROM json_each(?))",
-                (identity, json.dumps([*rows])),
+                (identity, json.dumps([*counts])),
             )
 
-    def count(self, identity: str) -> int:
-        """Return how many rows wait."""
+    def count(self, identity: str, *, most: int = -1) -> int:
+        """Return how many rows wait, counting no further than about `most` where that is not negative."""
         with self._database.read() as connection:
             return sum(
                 connection.execute(
-                    f"SELECT count(*) FROM (SELECT {self._columns} WHERE {self._which} AND embedded_by {condition})",
-                    (none if none is None else identity,),
+                    f"SELECT count(*) FROM (SELECT {self._columns} WHERE {self._which} AND embedded_by {condition}"
+                    " LIMIT ?)",
+                    (none if none is None else identity, most),
                 ).fetchone()[0]
                 for condition, none in _OTHERS
             )
 
     def count_done(self, identity: str) -> int:
-        """Return how many rows are said to have a vector of the embedder `identity`."""
+        """Return how many vectors of the embedder `identity` there should be, going by what `done` noted."""
         with self._database.read() as connection:
             done = f"SELECT count(*) FROM {self._table} WHERE {self._which} AND embedded_by = ?"
             return int(connection.execute(done, (identity,)).fetchone()[0])
@@ -102,6 +119,37 @@ class Backlog:
             )
 
 
+class MessageBacklog(Backlog):
+    """The messages that lack vectors: newest first, since those are asked for; long ones in pieces."""
+
+    def __init__(self, database: Database, chunk_size: int) -> None:
+        super().__init__(database, "messages", "messages", _MESSAGES, "TRUE")
+        self._order = "DESC"
+        self._chunk_size = chunk_size
+
+    def pieces(self, item: Unembedded) -> tuple[str, ...]:
+        """Return the pieces of a message, each of at most `chunk_size` characters."""
+        return pieces(item.text, self._chunk_size)
+
+    def ids(self, row: int) -> tuple[str, ...]:
+        """Return the ids that vectors of a row may have; it may be gone, and with it the number of its pieces."""
+        return piece_ids(row, MOST)
+
+    def done(self, counts: Mapping[int, int], identity: str) -> None:
+        """Note that messages have a vector of the embedder `identity` for each of so many pieces."""
+        with self._database.write() as connection:
+            connection.executemany(
+                "UPDATE messages SET embedded_by = ?, pieces = ? WHERE row = ?",
+                [(identity, count, row) for row, count in counts.items()],
+            )
+
+    def count_done(self, identity: str) -> int:
+        """Return how many vectors of messages there should be."""
+        more = "SELECT coalesce(sum(pieces - 1), 0) FROM messages WHERE embedded_by = ? AND pieces > 1"
+        with self._database.read() as connection:
+            return super().count_done(identity) + int(connection.execute(more, (identity,)).fetchone()[0])
+
+
 def event_backlog(database: Database) -> Backlog:
     """Return the backlog of events; repeats of an earlier event need no vector."""
     return Backlog(database, "events", "events", _EVENTS, "same_as IS NULL")
@@ -110,11 +158,6 @@ def event_backlog(database: Database) -> Backlog:
 def profile_backlog(database: Database) -> Backlog:
     """Return the backlog of profile lines."""
     return Backlog(database, "profile_lines", "profiles", _PROFILE_LINES, "TRUE")
-
-
-def message_backlog(database: Database) -> Backlog:
-    """Return the backlog of messages."""
-    return Backlog(database, "messages", "messages", _MESSAGES, "TRUE")
 
 
 def _unembedded(row: int, text: str, owner: str, by_author: int, sender: str | None, epoch_ms: int) -> Unembedded:

@@ -5,11 +5,17 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from historian.backlog import Backlog, Unembedded
 from historian.engine import Engine
+from historian.pieces import piece_ids
 from historian.reconciling import reconcile
 from historian.vectors import VectorRecord, VectorStore
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 BATCH = 64
 
@@ -69,7 +75,7 @@ class Indexer:
         Raises:
             ModelError, StoreError: as `run_batch`.
         """
-        if self._engine.ready.is_set() and 0 < self.waiting() <= limit:
+        if self._engine.ready.is_set() and 0 < self._waiting(limit + 1) <= limit:
             while self.run_batch():
                 pass
 
@@ -82,13 +88,17 @@ class Indexer:
 
     def waiting(self) -> int:
         """Return how many texts have no vector of the present embedder."""
+        return self._waiting(-1)
+
+    def _waiting(self, most: int) -> int:
         identity = self._engine.embedder.identity
-        return sum(backlog.count(identity) for backlog in self.backlogs)
+        return sum(backlog.count(identity, most=most) for backlog in self.backlogs)
 
     def _delete_gone(self) -> None:
         gone = self._gone[:]
-        for collection in sorted({name for name, _ in gone}):
-            self._engine.vectors.delete(collection, [str(row) for name, row in gone if name == collection])
+        for backlog in self.backlogs:
+            ids = [one for name, row in gone if name == backlog.collection for one in backlog.ids(row)]
+            self._engine.vectors.delete(backlog.collection, ids)
         del self._gone[: len(gone)]
 
     def _embed(self, backlog: Backlog) -> int:
@@ -96,12 +106,14 @@ class Indexer:
         waiting = backlog.next(identity, BATCH)
         if not waiting:
             return 0
-        vectors = self._engine.embedder.embed([item.text for item in waiting])
-        records = [_record(item, vector) for item, vector in zip(waiting, vectors, strict=True)]
+        texts = {item.row: backlog.pieces(item) for item in waiting}
+        named = [(item, name) for item in waiting for name in piece_ids(item.row, len(texts[item.row]))]
+        vectors = self._engine.embedder.embed([text for item in waiting for text in texts[item.row]])
+        records = [_record(name, item, vector) for (item, name), vector in zip(named, vectors, strict=True)]
         self._engine.vectors.upsert(backlog.collection, records)
-        backlog.done([item.row for item in waiting], identity)
+        backlog.done({row: len(parts) for row, parts in texts.items()}, identity)
         return len(waiting)
 
 
-def _record(item: Unembedded, vector: object) -> VectorRecord:
-    return VectorRecord(id=str(item.row), vector=vector, owner=item.owner, author=item.author, epoch=item.epoch)  # type: ignore[arg-type]
+def _record(name: str, item: Unembedded, vector: NDArray[np.float32]) -> VectorRecord:
+    return VectorRecord(id=name, vector=vector, owner=item.owner, author=item.author, epoch=item.epoch)

@@ -116,9 +116,13 @@ class MessageSearch:
     def _check_vector(self, query: MessageQuery) -> None:
         if query.vector is None:
             return
-        identity = self._engine.embedder.identity
-        if query.embedding_model != identity:
+        identity, dimension = self._engine.embedder.identity, self._engine.embedder.dimension
+        if query.embedding_model not in (identity, *identity.split(":")[1:2]):
             raise InvalidInputError(f"The query_embedding must be made by {identity}; name it as embedding_model.")
+        if dimension and len(query.vector) != dimension:
+            raise InvalidInputError(
+                f"The query_embedding has {len(query.vector)} numbers; {identity} makes {dimension}."
+            )
 
     def _by_meaning(self, query: MessageQuery) -> tuple[dict[int, float], tuple[str, ...]]:
         if self._engine.state == "cold":

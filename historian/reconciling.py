@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from historian.backlog import Backlog
 from historian.vectors import VectorStore
 
-_ROW = re.compile(r"\d+")
+_ROW = re.compile(r"-?\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ def difference(backlog: Backlog, ids: Iterable[str], identity: str) -> Differenc
     orphans: list[str] = []
     for one in ids:
         row = _row_of(one)
-        if row in wanted:
+        if row is not None and row in wanted:
             known.add(row)
         else:
             orphans.append(one)
@@ -51,7 +51,7 @@ def reconcile(store: VectorStore, backlog: Backlog, identity: str) -> int:
     return len(found.missing) + len(found.orphans)
 
 
-def _row_of(vector_id: str) -> int:
-    """Return the row of a vector; a text in several pieces has several, each with its row in front. -1 for no row."""
+def _row_of(vector_id: str) -> int | None:
+    """Return the row of a vector; a text in several pieces has several, each with its row in front. None for no row."""
     found = _ROW.match(vector_id)
-    return int(found[0]) if found else -1
+    return int(found[0]) if found else None

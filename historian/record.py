@@ -127,6 +127,7 @@ class _Appending:
         self._connection = connection
         self._owner = owner
         self._audiences: dict[str | None, tuple[int, ...]] = {}
+        self._participants: set[tuple[str | None, str | None]] = {(None, None)}
         stand_ins = "SELECT EXISTS (SELECT 1 FROM messages WHERE stand_in = 1 AND owner_key = ?)"
         self._has_stand_ins = bool(connection.execute(stand_ins, (owner.key,)).fetchone()[0])
         self.inserted = 0
@@ -190,7 +191,17 @@ class _Appending:
         self._connection.executemany(
             "INSERT INTO message_audiences (audience_id, row) VALUES (?, ?)", [(number, row) for number in numbers]
         )
+        self._introduce(message.sender_id, message.sender_name)
         MESSAGE_WORDS.add_numbered(self._connection, row, message.content, numbers, message.role)
+
+    def _introduce(self, sender_id: str | None, sender_name: str | None) -> None:
+        """Note who takes part; once per sender."""
+        if (sender_id, sender_name) not in self._participants:
+            self._participants.add((sender_id, sender_name))
+            self._connection.executemany(
+                "INSERT OR IGNORE INTO participants (audience_id, sender_id, sender_name) VALUES (?, ?, ?)",
+                [(number, sender_id or "", sender_name or "") for number in self._numbers(sender_id)],
+            )
 
     def _numbers(self, sender_id: str | None) -> tuple[int, ...]:
         """Return the numbers of a message's audiences; looked up once per sender."""

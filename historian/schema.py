@@ -203,6 +203,28 @@ def _lexical(name: str) -> tuple[str, str]:
     )
 
 
+# Who says anything in the record, so that a name in a question is known without reading all messages; and of a message
+# that is embedded in several pieces, how many vectors it has.
+_SEARCH = (
+    """
+    CREATE TABLE participants (
+        audience_id INTEGER NOT NULL REFERENCES audiences (id),
+        sender_id   TEXT NOT NULL,
+        sender_name TEXT NOT NULL,
+        PRIMARY KEY (audience_id, sender_id, sender_name)
+    ) WITHOUT ROWID
+    """,
+    """
+    INSERT INTO participants (audience_id, sender_id, sender_name)
+    SELECT DISTINCT a.audience_id, coalesce(m.sender_id, ''), coalesce(m.sender_name, '')
+    FROM message_audiences AS a CROSS JOIN messages AS m ON m.row = a.row
+    WHERE m.sender_id IS NOT NULL OR m.sender_name IS NOT NULL
+    """,
+    "ALTER TABLE messages ADD COLUMN pieces INTEGER NOT NULL DEFAULT 1",
+    "CREATE INDEX messages_in_pieces ON messages (embedded_by, pieces) WHERE pieces > 1",
+)
+
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         *_RECORD,
@@ -213,5 +235,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         *_lexical("events"),
         *_lexical("profile_lines"),
     ),
+    _SEARCH,
 )
 """The statements of each step, in order; run in one transaction."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import anyio
 
-from historian.backlog import event_backlog, message_backlog, profile_backlog
+from historian.backlog import MessageBacklog, event_backlog, profile_backlog
 from historian.backup import Made, back_up
 from historian.bell import Bell
 from historian.biographer import Biographer
@@ -64,7 +64,8 @@ COUNTS = {
     "events": "SELECT count(*) FROM events WHERE same_as IS NULL",
     "profile_lines": "SELECT count(*) FROM profile_lines",
     "unembedded": "SELECT (SELECT count(*) FROM events WHERE same_as IS NULL AND embedded_by IS NULL)"
-    " + (SELECT count(*) FROM profile_lines WHERE embedded_by IS NULL)",
+    " + (SELECT count(*) FROM profile_lines WHERE embedded_by IS NULL)"
+    " + (SELECT count(*) FROM messages WHERE embedded_by IS NULL)",
 }
 """What `shiguan status` counts."""
 
@@ -194,7 +195,8 @@ def _household(settings: Settings, database: Database, engine: Engine, queue: Qu
         MemoStore(database),
         ReceiptStore(database),
     )
-    indexer = Indexer(engine, [event_backlog(database), profile_backlog(database), message_backlog(database)])
+    message_backlog = MessageBacklog(database, settings.embedding.chunk_size)
+    indexer = Indexer(engine, [event_backlog(database), profile_backlog(database), message_backlog])
     retrieval = Retrieval(database, engine, indexer, {"events": EVENT_WORDS, "profiles": PROFILE_WORDS})
     profile_index = ProfileIndex(database)
     profiles = ProfileStore(settings.data_dir, clock=clock, revision_keep=options.profile.revision_keep)

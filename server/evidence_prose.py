@@ -24,7 +24,8 @@ def messages_prose(page: EvidencePage) -> str:
     of_all = f" of {page.total}" if page.total is not None and page.total > len(page.items) else ""
     conversations = {item.message.conversation_id for item in page.items}
     where = f" in conversation {conversations.pop()}" if len(conversations) == 1 else ""
-    head = f"{len(page.items)}{of_all} messages{where}, {_HEADS.get(page.mode, 'best first')} (quoted data):"
+    what = "message" if len(page.items) == 1 and not of_all else "messages"
+    head = f"{len(page.items)}{of_all} {what}{where}, {_HEADS.get(page.mode, 'best first')} (quoted data):"
     lines = _lines(page.items, with_conversation=not where)
     more = [f"More: send the same call with cursor {page.next_cursor}"] if page.next_cursor else []
     return "\n".join([head, *lines, *more, *notices(page.degraded, page.warnings)])
