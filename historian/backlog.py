@@ -10,16 +10,16 @@ from historian.database import Database
 from historian.pieces import MOST, piece_ids, pieces
 
 _EVENTS = """
-    row, text, owner_key, group_id IS NOT NULL, sender_id, epoch_ms
+    row, text, owner_key AS owner, group_id IS NOT NULL, sender_id, epoch_ms
     FROM events INDEXED BY events_by_embedder
 """
 _PROFILE_LINES = """
-    row, text, CASE WHEN shown_in = 'private' THEN 'user:' || entity_id ELSE shown_in END,
+    row, text, CASE WHEN shown_in = 'private' THEN 'user:' || entity_id ELSE shown_in END AS owner,
     entity_type = 'user' AND shown_in != 'private', entity_id, epoch_ms
     FROM profile_lines INDEXED BY profile_lines_by_embedder
 """
 _MESSAGES = """
-    row, content, owner_key, owner_key GLOB 'group:*', sender_id, row >> 20
+    row, content, owner_key AS owner, owner_key GLOB 'group:*', sender_id, row >> 20
     FROM messages INDEXED BY messages_by_embedder
 """
 _OTHERS = (("IS ?", None), ("< ?", ""), ("> ?", ""))
@@ -83,14 +83,18 @@ class Backlog:
                 (identity, json.dumps([*counts])),
             )
 
-    def count(self, identity: str, *, most: int = -1) -> int:
-        """Return how many rows wait, counting no further than about `most` where that is not negative."""
+    def count(self, identity: str, owner: str | None = None, *, most: int = -1) -> int:
+        """Return how many rows wait, of all owners or of the one with this key.
+
+        It counts no further than about `most` where that is not negative.
+        """
+        whose = "" if owner is None else " WHERE owner = ?"
         with self._database.read() as connection:
             return sum(
                 connection.execute(
-                    f"SELECT count(*) FROM (SELECT {self._columns} WHERE {self._which} AND embedded_by {condition}"
-                    " LIMIT ?)",
-                    (none if none is None else identity, most),
+                    f"SELECT count(*) FROM (SELECT 1 FROM"
+                    f" (SELECT {self._columns} WHERE {self._which} AND embedded_by {condition}){whose} LIMIT ?)",
+                    (none if none is None else identity, *([] if owner is None else [owner]), most),
                 ).fetchone()[0]
                 for condition, none in _OTHERS
             )

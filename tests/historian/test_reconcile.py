@@ -11,7 +11,7 @@ from historian.vectors import VectorRecord
 from server.composition import Household
 from tests.kit.patient import AT, embed_all, event, fill, household, kill_by_header, marked, trial
 
-ALL = 6  # three events and three profile lines
+ALL = 9  # three events, three profile lines and three messages
 
 
 def reopened(opened: Household) -> None:
