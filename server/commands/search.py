@@ -10,15 +10,19 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
+from historian.errors import InvalidInputError
 from historian.work import scope_payload
 from server.commands.common import bare_settings_from, complain, say, scope_of
 from server.owner.ask import conversation
 
+MAX_LIMIT = 200
 _NARROWEST = 60
 
 
 def search(arguments: argparse.Namespace) -> int:
     """Print the messages that fit, best first, as the owner of the folder finds them."""
+    if not 1 <= arguments.limit <= MAX_LIMIT:
+        raise InvalidInputError(f"--limit must be a whole number from 1 to {MAX_LIMIT}.")
     settings = bare_settings_from(arguments)
     request = {
         "op": "search",
