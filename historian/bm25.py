@@ -35,7 +35,7 @@ class Scorer:
         self._average = max(average, 1.0)
         self._best = _ROOM * sum(weights)
 
-    def score(self, mentions: Sequence[float], length: int) -> float:
+    def score(self, mentions: Sequence[float], length: float) -> float:
         """Return the score of a text with so many mentions of each term, 0..1, rounded to six places."""
         damping = K1 * (1 - B + B * length / self._average)
         total = sum(w * tf * (K1 + 1) / (tf + damping) for w, tf in zip(self._weights, mentions, strict=True) if tf)

@@ -14,10 +14,10 @@ from collections.abc import Iterable
 from historian.audiences import audience_ids, known_audiences
 from historian.fold import fold, terms
 from historian.lexical_query import parse
-from historian.lexical_search import Hits, Search, Tables, Within
+from historian.lexical_search import Hits, Mentions, Search, Tables, Within
 from historian.model import Reach
 
-__all__ = ["EVERYWHERE", "Hits", "LexicalIndex", "Within"]
+__all__ = ["EVERYWHERE", "Hits", "LexicalIndex", "Mentions", "Within"]
 
 EVERYWHERE = Within()
 MAX_ANY = 500
@@ -115,6 +115,16 @@ class LexicalIndex:
             if found.hits or strict or parsed.mode == "query":
                 return found
         return search.any(parsed.node, min(limit, MAX_ANY))
+
+    def mentions(
+        self, connection: sqlite3.Connection, reach: Reach, query: str, *, within: Within = EVERYWHERE
+    ) -> Mentions:
+        """Return which rows in `reach` have which terms of a question; operators and phrases count as words."""
+        parsed = parse(query)
+        audiences = known_audiences(connection, reach)
+        if parsed.node is None or not audiences:
+            return Mentions({}, {})
+        return Search(connection, self._tables, _scope(audiences, within.role), within).mentions(parsed.node)
 
 
 def _document(scope: str, folded: str) -> str:

@@ -74,6 +74,17 @@ class Hits:
     last_row: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """Which rows have which terms of a query. `weights` says how telling each term is: idf, less for a lone character.
+
+    `holders` has the rows of each term, newest first.
+    """
+
+    weights: Mapping[str, float]
+    holders: Mapping[str, Sequence[int]]
+
+
 class Candidate(NamedTuple):
     """A row that may be a hit."""
 
@@ -113,15 +124,12 @@ class Search:
     def any(self, node: Node, limit: int) -> Hits:
         """Return the rows that have the most telling terms of a query, whichever they are."""
         counted = any_terms(node)
-        holders = {term: self._rows(f'"{term}"') for term in counted}
-        # A pair that no text has is most often the seam between two words, which says nothing.
-        kept = [term for term in counted if holders[term] or not (has_cjk(term) and len(term) > 1)]
-        total = max([self._count(), *(len(rows) for rows in holders.values())])
-        weights = {term: idf(total, len(holders[term])) * (_LONE_WEIGHT if _is_lone(term) else 1.0) for term in kept}
+        found = self.mentions(node)
+        weights, holders = found.weights, found.holders
         rows = _strongest(weights, holders)
         pool = self._candidates(rows[: max(_POOL, limit)])
-        held = [set(holders[term]) for term in kept]
-        spelt = [counted[term] for term in kept]
+        held = [set(holders[term]) for term in weights]
+        spelt = [counted[term] for term in weights]
         mentions = [
             [
                 max(1, candidate.text.folded.count(word)) if candidate.row in rows_held else 0
@@ -130,6 +138,15 @@ class Search:
             for candidate in pool
         ]
         return Hits(_best(pool, mentions, list(weights.values()), limit), "any", len(rows) > len(pool))
+
+    def mentions(self, node: Node) -> Mentions:
+        """Return the rows that have any term of a query."""
+        holders = {term: self._rows(f'"{term}"') for term in any_terms(node)}
+        # A pair that no text has is most often the seam between two words, which says nothing.
+        kept = [term for term in holders if holders[term] or not (has_cjk(term) and len(term) > 1)]
+        total = max([self._count(), *(len(rows) for rows in holders.values())])
+        weights = {term: idf(total, len(holders[term])) * (_LONE_WEIGHT if _is_lone(term) else 1.0) for term in kept}
+        return Mentions(weights, {term: holders[term] for term in kept})
 
     def _rows(self, expression: str) -> list[int]:
         joins = _BASE.format(self._tables.base) if self._within.condition else ""

@@ -93,6 +93,25 @@ class Matrix:
         order = np.argsort(-cosines, kind="stable")
         return [(ids[int(places[i])], float(cosines[i])) for i in order]
 
+    def compare(self, vector: NDArray[np.float32], rows: Iterable[str]) -> dict[str, float]:
+        """Return the cosine of each row that is here; of a text in pieces (`row`, `row:1`, …) that of the best one."""
+        with self._lock:
+            vectors = self._vectors
+            known = [(row, place) for row in rows for place in self._pieces(row)]
+        cosines = (vectors[[place for _, place in known]] @ vector).tolist() if known else []
+        found: dict[str, float] = {}
+        for (row, _), cosine in zip(known, cosines, strict=True):
+            found[row] = max(cosine, found.get(row, -1.0))
+        return found
+
+    def _pieces(self, row: str) -> Iterable[int]:
+        place = self._places.get(row)
+        number = 0
+        while place is not None:
+            yield place
+            number += 1
+            place = self._places.get(f"{row}:{number}")
+
     def _forget(self, one: str) -> None:
         place = self._places.pop(one, None)
         if place is not None:

@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
+from heapq import nlargest
 from typing import TYPE_CHECKING, Literal
 
+from historian.clock import SystemClock
+from historian.database import Database
 from historian.engine import Engine
 from historian.errors import InvalidInputError, ModelError, StoreError
 from historian.indexer import Indexer
+from historian.message_question import Question, understand
+from historian.message_ranking import Signals, Turn, place
+from historian.message_words import words_of
 from historian.messages import StoredMessage
 from historian.model import Reach
-from historian.readable import EVERY_MESSAGE, MessageFilter
-from historian.record import Record
+from historian.readable import EVERY_MESSAGE, MessageFilter, ReadableRecord
 from historian.retrieval import CATCH_UP, WARM_UP_SECONDS, Retrieval
+from historian.surroundings import participants, turns_around
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 SearchMode = Literal["hybrid", "semantic", "lexical"]
+
+SEEDS = 100
+"""Messages that each arm brings in, more where more are asked for; with them come those around them."""
+COMPARED = 20_000
+"""Messages of a filter that are compared with the query, newest first."""
 
 log = logging.getLogger(__name__)
 
@@ -30,8 +42,9 @@ class MessageQuery:
     """What to look for.
 
     `vector` is an embedding of the query made by `embedding_model`, used instead of embedding `text`; either may be
-    missing. `min_score` is the least `semantic_score` of what is found by meaning; hits by words need none. `asked_at`
-    is the instant, in the asker's zone, that "yesterday" is counted from; None is now, in UTC.
+    missing. `min_score` is the least `semantic_score` of what is found, applied before the cut; a message that has no
+    vector yet is kept for its words. `asked_at` is the instant, in the asker's zone, that "yesterday" is counted from;
+    None is now, in UTC.
     """
 
     text: str
@@ -49,8 +62,9 @@ class MessageQuery:
 class RankedMessage:
     """A message with its place.
 
-    `score` orders the answer, 0..1. `semantic_score` is calibrated, `lexical_score` that of the word index, both 0..1
-    and None where that arm did not look at it or found nothing. `how` names what spoke for it.
+    `score` orders the answer, 0..1; in the modes of one arm it is the score of that arm. `semantic_score` is
+    calibrated, `lexical_score` says how much of the words it has itself, both 0..1 and None where there is nothing to
+    say. `how` names what spoke for it: semantic, lexical, neighbors, author, date.
     """
 
     stored: StoredMessage
@@ -68,11 +82,20 @@ class RankedMessages:
     degraded: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Near:
+    """What the vectors say: calibrated similarity by row, `more` for further rows, and what did not work."""
+
+    similarity: Mapping[int, float]
+    more: Callable[[Iterable[int]], Mapping[int, float]]
+    degraded: tuple[str, ...] = ()
+
+
 class MessageSearch:
     """Searches the record. Thread-safe; blocking."""
 
-    def __init__(self, record: Record, engine: Engine, indexer: Indexer, retrieval: Retrieval) -> None:
-        self._record = record
+    def __init__(self, database: Database, engine: Engine, indexer: Indexer, retrieval: Retrieval) -> None:
+        self._database = database
         self._engine = engine
         self._indexer = indexer
         self._retrieval = retrieval
@@ -85,33 +108,101 @@ class MessageSearch:
             StoreError: the database cannot be read.
         """
         self._check_vector(query)
-        readable = self._record.within(query.reach)
-        lexical: dict[int, float] = {}
-        if query.mode != "semantic" and query.text.strip():
-            found = readable.lexical(query.text, query.filter, limit=200, ranked=True)
-            lexical = {item.stored.row: item.score for item in found.items}
-        similar: dict[int, float] = {}
-        degraded: tuple[str, ...] = ()
-        if query.mode != "lexical" and (query.text.strip() or query.vector is not None):
-            similar, degraded = self._by_meaning(query)
-            if degraded and query.mode == "semantic" and query.text.strip():
-                found = readable.lexical(query.text, query.filter, limit=200, ranked=True)
-                lexical = {item.stored.row: item.score for item in found.items}
-        rows = readable.rows({*lexical, *similar})
-        best = max(lexical.values(), default=1.0)
-        items = [
-            RankedMessage(
-                stored,
-                round(0.5 * similar.get(row, 0.0) + 0.5 * lexical.get(row, 0.0) / best, 6),
-                similar.get(row),
-                lexical.get(row),
-                tuple(how for how, arm in (("semantic", similar), ("lexical", lexical)) if row in arm),
-            )
-            for row, stored in rows.items()
-            if _fits(stored, query.filter)
-        ]
-        items.sort(key=lambda item: (-item.score, -item.stored.row))
-        return RankedMessages(tuple(items[: max(query.top_k, 0)]), degraded)
+        said = bool(query.text.strip())
+        if query.top_k < 1 or not (said or query.vector is not None):
+            return RankedMessages(())
+        if query.mode == "lexical":
+            return RankedMessages(self._by_words(query))
+        asked_at = query.asked_at or SystemClock().now()
+        with self._database.read() as connection:
+            people = participants(connection, query.reach)
+        question = understand(query.text, people, asked_at)
+        near = self._near(query, question)
+        if query.mode == "semantic":
+            if near.degraded and said:
+                return RankedMessages(self._by_words(query), near.degraded)
+            return RankedMessages(self._by_meaning(query, near), near.degraded)
+        return RankedMessages(self._fused(query, question, near, asked_at.tzinfo or UTC), near.degraded)
+
+    def _by_words(self, query: MessageQuery) -> tuple[RankedMessage, ...]:
+        found = self._readable(query).lexical(query.text, query.filter, limit=query.top_k, ranked=True)
+        return tuple(RankedMessage(one.stored, one.score, None, one.score, ("lexical",)) for one in found.items)
+
+    def _by_meaning(self, query: MessageQuery, near: _Near) -> tuple[RankedMessage, ...]:
+        least = query.min_score if query.min_score is not None else -1.0
+        rows = [row for row, score in near.similarity.items() if score >= least]
+        stored = {row: one for row, one in self._readable(query).rows(rows).items() if _fits(one, query.filter)}
+        best = nlargest(query.top_k, stored, key=lambda row: (near.similarity[row], row))
+        return tuple(
+            RankedMessage(stored[row], round(near.similarity[row], 6), near.similarity[row], None, ("semantic",))
+            for row in best
+        )
+
+    def _fused(self, query: MessageQuery, question: Question, near: _Near, zone: tzinfo) -> tuple[RankedMessage, ...]:
+        with self._database.read() as connection:
+            words = words_of(connection, query.reach, question.words, query.filter)
+            count = max(SEEDS, query.top_k)
+            seeds = {*nlargest(count, near.similarity, key=near.similarity.__getitem__), *words.best(count)}
+            turns = turns_around(connection, query.reach, seeds, zone)
+        similarity = {**near.similarity, **near.more(turn.row for turn in turns if turn.row not in near.similarity)}
+        signals = Signals(similarity, words.terms(turn.row for turn in turns), words.weights)
+        least = query.min_score if query.min_score is not None else 0.0
+        eligible = {turn.row for turn in turns if _wants(query.filter, turn) and similarity.get(turn.row, 1.0) >= least}
+        placed = place(turns, eligible, question.wanted, signals)[: query.top_k]
+        stored = self._readable(query).rows(one.row for one in placed)
+        return tuple(
+            RankedMessage(stored[one.row], one.score, similarity.get(one.row), one.words or None, one.how)
+            for one in placed
+            if one.row in stored
+        )
+
+    def _near(self, query: MessageQuery, question: Question) -> _Near:
+        """Return what the vectors find; nothing, and the reason, where they cannot be asked now."""
+        if self._engine.state == "cold":
+            self._engine.start()
+        if not self._engine.wait(WARM_UP_SECONDS):
+            return _Near({}, _nothing, self._retrieval.state())
+        try:
+            self._indexer.catch_up(CATCH_UP)
+            vector = query.vector if query.vector is not None else self._engine.embed_query(question.meaning)
+            return _Near(self._nearest(query, vector), lambda rows: self._around(query.reach, vector, rows))
+        except (ModelError, StoreError) as error:
+            log.warning("search by meaning failed: %s", error)
+            return _Near({}, _nothing, (f"search by meaning failed, words were searched: {error}",))
+
+    def _nearest(self, query: MessageQuery, vector: NDArray[np.float32]) -> Mapping[int, float]:
+        wanted = query.filter
+        count = 2 * max(SEEDS, query.top_k)
+        if wanted.condition("m")[0]:
+            rows = self._readable(query).newest_rows(wanted, limit=COMPARED)
+            compared = self._compared(query.reach, vector, rows)
+            if compared or not rows:
+                return compared
+            count *= 5  # a scope too large to scan: what does not fit falls away afterwards
+        since = None if wanted.since_ms is None else wanted.since_ms / 1000
+        until = None if wanted.until_ms is None else wanted.until_ms / 1000
+        near = self._engine.vectors.search("messages", query.reach, vector, count, since, until)
+        best: dict[str, float] = {}
+        for one, cosine in near:
+            best.setdefault(one.partition(":")[0], cosine)
+        return self._calibrated(best)
+
+    def _compared(self, reach: Reach, vector: NDArray[np.float32], rows: Iterable[int]) -> Mapping[int, float]:
+        return self._calibrated(self._engine.vectors.compare("messages", reach, vector, [str(row) for row in rows]))
+
+    def _around(self, reach: Reach, vector: NDArray[np.float32], rows: Iterable[int]) -> Mapping[int, float]:
+        """Compare what stands around the hits; without it they still have their place."""
+        try:
+            return self._compared(reach, vector, rows)
+        except StoreError as error:
+            log.warning("the surroundings of hits were not compared: %s", error)
+            return {}
+
+    def _calibrated(self, cosines: Mapping[str, float]) -> Mapping[int, float]:
+        import numpy as np
+
+        similarity = self._engine.embedder.calibrate(np.array([*cosines.values()], dtype=np.float32))
+        return {int(row): score for row, score in zip(cosines, similarity.tolist(), strict=True)}
 
     def _check_vector(self, query: MessageQuery) -> None:
         if query.vector is None:
@@ -124,32 +215,12 @@ class MessageSearch:
                 f"The query_embedding has {len(query.vector)} numbers; {identity} makes {dimension}."
             )
 
-    def _by_meaning(self, query: MessageQuery) -> tuple[dict[int, float], tuple[str, ...]]:
-        if self._engine.state == "cold":
-            self._engine.start()
-        if not self._engine.wait(WARM_UP_SECONDS):
-            return {}, self._retrieval.state()
-        try:
-            self._indexer.catch_up(CATCH_UP)
-            vector = query.vector if query.vector is not None else self._engine.embed_query(query.text)
-            wanted = query.filter
-            since = None if wanted.since_ms is None else wanted.since_ms / 1000
-            until = None if wanted.until_ms is None else wanted.until_ms / 1000
-            near = self._engine.vectors.search("messages", query.reach, vector, 200, since, until)
-            return self._calibrated(near, query.min_score), ()
-        except (ModelError, StoreError) as error:
-            log.warning("search by meaning failed: %s", error)
-            return {}, (f"search by meaning failed, words were searched: {error}",)
+    def _readable(self, query: MessageQuery) -> ReadableRecord:
+        return ReadableRecord(self._database, query.reach)
 
-    def _calibrated(self, near: list[tuple[str, float]], least: float | None) -> dict[int, float]:
-        import numpy as np
 
-        similarity = self._engine.embedder.calibrate(np.array([cosine for _, cosine in near], dtype=np.float32))
-        best: dict[int, float] = {}
-        for (one, _), score in zip(near, similarity, strict=True):
-            row = int(one.partition(":")[0])
-            best[row] = max(best.get(row, 0.0), float(score))
-        return {row: score for row, score in best.items() if least is None or score >= least}
+def _nothing(_: Iterable[int]) -> Mapping[int, float]:
+    return {}
 
 
 def _fits(stored: StoredMessage, wanted: MessageFilter) -> bool:
@@ -159,4 +230,13 @@ def _fits(stored: StoredMessage, wanted: MessageFilter) -> bool:
         and wanted.role in (None, message.role)
         and wanted.conversation_id in (None, message.conversation_id)
         and wanted.sender_id in (None, message.sender_id)
+    )
+
+
+def _wants(wanted: MessageFilter, turn: Turn) -> bool:
+    return (
+        wanted.since_row <= turn.row < wanted.until_row
+        and wanted.role in (None, turn.role)
+        and wanted.conversation_id in (None, turn.conversation[1])
+        and wanted.sender_id in (None, turn.author[0])
     )

@@ -178,6 +178,25 @@ class VectorStore:
                 found.update(self._ask(collection, unread, query, k, window))
         return heapq.nsmallest(k, found.items(), key=lambda hit: (-hit[1], hit[0]))
 
+    def compare(
+        self, collection: str, reach: Reach, vector: NDArray[np.float32], rows: Sequence[str]
+    ) -> dict[str, float]:
+        """Return the cosines of named rows that the reach may read; of a text in pieces that of the best piece.
+
+        Only what is held in memory is compared: rows of audiences that Chroma answers for are absent. Raises
+        EmbeddingMismatchError, StoreError.
+        """
+        query = self._unit(vector)
+        found: dict[str, float] = {}
+        with self._breaker.guard():
+            if self._folder.collection(_known(collection)) is None:
+                return {}
+            for audience in sorted(reach):
+                matrix = self._matrix(collection, audience)
+                if matrix is not None:
+                    found.update(matrix.compare(query, rows))
+        return found
+
     def drop(self, collection: str) -> None:
         """Delete a collection with all its vectors, whichever model made them. Raises StoreError."""
         with self._breaker.guard(), self._write:

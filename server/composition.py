@@ -227,7 +227,7 @@ def _household(settings: Settings, database: Database, engine: Engine, queue: Qu
             record=record,
             cursors=Cursors(database),
             pager=WordPager(rankings),
-            search=MessageSearch(record, engine, indexer, retrieval),
+            search=MessageSearch(database, engine, indexer, retrieval),
             chains=ChainReader(record, events, profile_reader),
             clock=clock,
         ),
