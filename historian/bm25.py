@@ -38,5 +38,8 @@ class Scorer:
     def score(self, mentions: Sequence[float], length: float) -> float:
         """Return the score of a text with so many mentions of each term, 0..1, rounded to six places."""
         damping = K1 * (1 - B + B * length / self._average)
-        total = sum(w * tf * (K1 + 1) / (tf + damping) for w, tf in zip(self._weights, mentions, strict=True) if tf)
+        total = 0.0
+        for weight, tf in zip(self._weights, mentions, strict=True):
+            if tf:
+                total += weight * tf * (K1 + 1) / (tf + damping)
         return round(min(1.0, total / self._best), 6) if self._best else 0.0

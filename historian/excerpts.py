@@ -27,7 +27,10 @@ def read_excerpts(readable: ReadableRecord, rows: Sequence[int]) -> Mapping[int,
     if len(rows) == 1:
         return readable.excerpts(rows, MAX_CONTENT)
     found = readable.excerpts(rows, max(_READ_AT_MOST, BUDGET // max(len(rows), 1)))
-    most = share((len(excerpt.stored.message.content) for excerpt in found.values()), BUDGET)
+    lengths = [len(excerpt.stored.message.content) for excerpt in found.values()]
+    if sum(lengths) <= BUDGET:
+        return found
+    most = share(lengths, BUDGET)
     return {row: cut(excerpt.stored, most, excerpt.length) for row, excerpt in found.items()}
 
 

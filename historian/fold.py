@@ -39,6 +39,7 @@ _RUN = re.compile(f"([{CJK}]+)|((?:(?![{CJK}])[^\\W_])+)")
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 # 「用 docker 部署」 and 「用docker部署」 differ in typography only.
 _GAP = re.compile(f"(?<=[{_HAN_KANA}]) (?=[a-z0-9])|(?<=[a-z0-9]) (?=[{_HAN_KANA}])")
+_SPACING_MARK = re.compile("[\u309b\u309c]")
 _SPACING_MARKS = {0x309B: 0x3099, 0x309C: 0x309A}
 _ALIKE = {
     **dict.fromkeys(map(ord, "‘’‚‛′"), "'"),
@@ -60,24 +61,24 @@ def fold(text: str) -> str:
 
 
 def _fold_unicode(text: str) -> str:
-    text = unicodedata.normalize("NFKC", text.translate(_SPACING_MARKS)).casefold()
+    if _SPACING_MARK.search(text):
+        text = text.translate(_SPACING_MARKS)
+    text = unicodedata.normalize("NFKC", text).casefold()
     if _MAYBE_MARKED.search(text):
         text = "".join(c for c in text if unicodedata.category(c) not in ("Cf", "Cs"))
         text = _MARK.sub("", unicodedata.normalize("NFKD", text))
         text = _MARK.sub("", unicodedata.normalize("NFKC", text)).casefold()
-    if _CJK.search(text):
-        text = text.translate(_simplified())
-    return text.translate(_ALIKE)
+    return text.translate(_alike_in_cjk() if _CJK.search(text) else _ALIKE)
 
 
 @cache
-def _simplified() -> dict[int, str]:
-    """Return the table from traditional to simplified characters, read once from OpenCC's dictionary."""
+def _alike_in_cjk() -> dict[int, str]:
+    """Return `_ALIKE` with the table from traditional to simplified characters, read once from OpenCC's dictionary."""
     lines = (files("opencc") / "dictionary" / "TSCharacters.txt").read_text(encoding="utf-8").splitlines()
     pairs = (line.split("\t") for line in lines if "\t" in line)
     table = {ord(old): new.split(" ")[0] for old, new in pairs} | _NO_OPENCC_CHARACTER
     closed = {old: table.get(ord(new), new) for old, new in table.items()}
-    return {old: new for old, new in closed.items() if chr(old) != new}
+    return {old: new for old, new in closed.items() if chr(old) != new} | _ALIKE
 
 
 def has_cjk(text: str) -> bool:

@@ -77,7 +77,7 @@ class Phrase:
     def occurrences(self, text: Text) -> float:
         """Return how often it stands in the text; a mere inflection of the word counts as 0.7."""
         count = text.folded.count(self.text)
-        if count and not (has_cjk(self.text[0]) and has_cjk(self.text[-1])):
+        if count and not _needs_no_bounds(self.text):
             count = len(_literally(self.text).findall(text.folded))
         if count == 0 and self.stem is not None and self.stem in text.stems:
             return 0.7
@@ -113,6 +113,11 @@ class Query:
 
     node: Node | None
     mode: Mode
+
+
+@lru_cache(maxsize=256)
+def _needs_no_bounds(text: str) -> bool:
+    return has_cjk(text[0]) and has_cjk(text[-1])
 
 
 @lru_cache(maxsize=256)
