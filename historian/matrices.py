@@ -98,19 +98,22 @@ class Matrix:
         with self._lock:
             vectors = self._vectors
             known = [(row, place) for row in rows for place in self._pieces(row)]
-        cosines = (vectors[[place for _, place in known]] @ vector).tolist() if known else []
         found: dict[str, float] = {}
-        for (row, _), cosine in zip(known, cosines, strict=True):
-            found[row] = max(cosine, found.get(row, -1.0))
+        if known:
+            cosines = (vectors[[place for _, place in known]] @ vector).tolist()
+            for (row, _), cosine in zip(known, cosines, strict=True):
+                if cosine > found.get(row, -2.0):
+                    found[row] = cosine
         return found
 
-    def _pieces(self, row: str) -> Iterable[int]:
+    def _pieces(self, row: str) -> list[int]:
         place = self._places.get(row)
-        number = 0
-        while place is not None:
-            yield place
-            number += 1
-            place = self._places.get(f"{row}:{number}")
+        if place is None:
+            return []
+        found = [place]
+        while (place := self._places.get(f"{row}:{len(found)}")) is not None:
+            found.append(place)
+        return found
 
     def _forget(self, one: str) -> None:
         place = self._places.pop(one, None)

@@ -15,13 +15,13 @@ from historian.engine import Engine
 from historian.errors import InvalidInputError, ModelError, StoreError
 from historian.indexer import Indexer
 from historian.message_question import Question, understand
-from historian.message_ranking import Signals, Turn, place
+from historian.message_ranking import Signals, Turn, cores, links_of, place
 from historian.message_words import words_of
 from historian.messages import StoredMessage
 from historian.model import Reach
 from historian.readable import EVERY_MESSAGE, MessageFilter, ReadableRecord
 from historian.retrieval import CATCH_UP, WARM_UP_SECONDS, Retrieval
-from historian.surroundings import participants, turns_around
+from historian.surroundings import participants, rows_around, turns
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,8 +29,12 @@ if TYPE_CHECKING:
 
 SearchMode = Literal["hybrid", "semantic", "lexical"]
 
-SEEDS = 100
+SEEDS = 40
 """Messages that each arm brings in, more where more are asked for; with them come those around them."""
+LOOKED_AT = 60
+"""Messages besides those asked for whose author, day and length are looked at: the best by meaning and words."""
+NARROWED = 2_000
+"""The same where a filter lets only some of those around the hits through."""
 COMPARED = 20_000
 """Messages of a filter that are compared with the query, newest first."""
 
@@ -139,16 +143,27 @@ class MessageSearch:
         )
 
     def _fused(self, query: MessageQuery, question: Question, near: _Near, zone: tzinfo) -> tuple[RankedMessage, ...]:
+        wanted = query.filter
         with self._database.read() as connection:
-            words = words_of(connection, query.reach, question.words, query.filter)
+            words = words_of(connection, query.reach, question.words, wanted)
             count = max(SEEDS, query.top_k)
             seeds = {*nlargest(count, near.similarity, key=near.similarity.__getitem__), *words.best(count)}
-            turns = turns_around(connection, query.reach, seeds, zone)
-        similarity = {**near.similarity, **near.more(turn.row for turn in turns if turn.row not in near.similarity)}
-        signals = Signals(similarity, words.terms(turn.row for turn in turns), words.weights)
+            links = links_of(rows_around(connection, query.reach, seeds), seeds)
+        known = links.known
+        similarity = {**near.similarity, **near.more(known.difference(near.similarity))}
+        signals = Signals(similarity, words.terms(known), words.weights)
+        found = cores(links, signals)
         least = query.min_score if query.min_score is not None else 0.0
-        eligible = {turn.row for turn in turns if _wants(query.filter, turn) and similarity.get(turn.row, 1.0) >= least}
-        placed = place(turns, eligible, question.wanted, signals)[: query.top_k]
+        eligible = (
+            row
+            for row in links.rows
+            if wanted.since_row <= row < wanted.until_row and similarity.get(row, 1.0) >= least
+        )
+        narrow = wanted.role is not None or wanted.sender_id is not None
+        shortlist = nlargest(query.top_k + (NARROWED if narrow else LOOKED_AT), eligible, key=lambda r: found[r].score)
+        with self._database.read() as connection:
+            fitting = [turn for turn in turns(connection, query.reach, shortlist, zone) if _wants(wanted, turn)]
+        placed = place(fitting, found, question.wanted, signals)[: query.top_k]
         stored = self._readable(query).rows(one.row for one in placed)
         return tuple(
             RankedMessage(stored[one.row], one.score, similarity.get(one.row), one.words or None, one.how)
@@ -234,9 +249,4 @@ def _fits(stored: StoredMessage, wanted: MessageFilter) -> bool:
 
 
 def _wants(wanted: MessageFilter, turn: Turn) -> bool:
-    return (
-        wanted.since_row <= turn.row < wanted.until_row
-        and wanted.role in (None, turn.role)
-        and wanted.conversation_id in (None, turn.conversation[1])
-        and wanted.sender_id in (None, turn.author[0])
-    )
+    return wanted.role in (None, turn.role) and wanted.sender_id in (None, turn.author[0])

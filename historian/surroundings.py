@@ -5,56 +5,61 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from historian.audiences import known_audiences
 from historian.fold import CJK
-from historian.message_ranking import GAP_MS, SPREAD, Turn
-from historian.messages import SEQUENCE_BITS
+from historian.message_ranking import SPREAD, Turn
 from historian.model import Reach
 
 _LOOKED_AT = 200
-"""Characters at the beginning of a message that its words are counted in."""
-_WORD = re.compile(rf"[{CJK}]|(?:(?![{CJK}])[^\W_])+")
+"""Characters at the beginning of a message in which its words are counted."""
 _CJK = re.compile(f"[{CJK}]")
+_NO_WORD = re.compile(rf"[{CJK}]|[^\w\s]")
+_ASCII_WORD = re.compile(r"\w+")
 _CJK_WORD = 0.6
 """Words that a CJK character counts for."""
 _ASKS = re.compile(r"\?\W*\Z")
 
 # A message that counts may stand SPREAD beside one that was found, and those SPREAD beside it count for it.
-_BESIDE = """
-    SELECT b.row FROM json_each(?1) AS j CROSS JOIN messages AS a ON a.row = j.value
-    CROSS JOIN messages AS b ON b.row IN (
+_BESIDE = f"""
+    (SELECT group_concat(row) FROM (
         SELECT m.row FROM messages AS m INDEXED BY messages_by_conversation
-        WHERE m.owner_key = a.owner_key AND m.conversation_id = a.conversation_id AND m.row {side} a.row
-        AND m.row {limit} ORDER BY m.row {order} LIMIT {count})
+        WHERE m.owner_key = a.owner_key AND m.conversation_id = a.conversation_id AND m.row {{side}} a.row
+        AND (a.owner_key IN (SELECT value FROM json_each(?2)) OR EXISTS ({{readable}}))
+        ORDER BY m.row {{order}} LIMIT {2 * SPREAD}))
 """
-_AROUND = " UNION ".join(
-    (
-        "SELECT value AS row FROM json_each(?1)",
-        _BESIDE.format(
-            side="<", limit=f"> a.row - {GAP_MS * 2 * SPREAD << SEQUENCE_BITS}", order="DESC", count=2 * SPREAD
-        ),
-        _BESIDE.format(
-            side=">", limit=f"< a.row + {GAP_MS * 2 * SPREAD << SEQUENCE_BITS}", order="ASC", count=2 * SPREAD
-        ),
-    )
-)
+_READABLE = "SELECT 1 FROM message_audiences AS x WHERE x.audience_id IN ({}) AND x.row = m.row"
 
 
-def turns_around(connection: sqlite3.Connection, reach: Reach, rows: Iterable[int], zone: tzinfo) -> list[Turn]:
-    """Return these messages and those around them in their conversations, as far as the reach may read them.
+def rows_around(connection: sqlite3.Connection, reach: Reach, rows: Iterable[int]) -> list[list[int]]:
+    """Return these rows and those around them, as far as the reach may read them, a list for each conversation."""
+    readable = _readable(connection, reach)
+    earlier = _BESIDE.format(side="<", order="DESC", readable=readable)
+    later = _BESIDE.format(side=">", order="ASC", readable=readable)
+    found: dict[tuple[str, str], set[int]] = defaultdict(set)
+    for owner, conversation, row, before, after in connection.execute(
+        f"SELECT a.owner_key, a.conversation_id, a.row, {earlier}, {later}"
+        " FROM json_each(?1) AS j CROSS JOIN messages AS a ON a.row = j.value",
+        (json.dumps([*rows]), json.dumps(sorted(reach))),
+    ):
+        there = found[owner, conversation]
+        there.add(row)
+        for some in (before, after):
+            if some is not None:
+                there.update(map(int, str(some).split(",")))
+    return [sorted(there) for there in found.values()]
 
-    `zone` is that of messages whose source names no local time.
-    """
-    numbers = ", ".join(map(str, known_audiences(connection, reach)))
+
+def turns(connection: sqlite3.Connection, reach: Reach, rows: Iterable[int], zone: tzinfo) -> list[Turn]:
+    """Return these messages, as far as the reach may read them. `zone` is that of messages that name no local time."""
     found = connection.execute(
         "SELECT m.row, m.owner_key, m.conversation_id, m.role, m.sender_id, m.sender_name, m.ts, m.zone_known,"
-        f" length(l.folded), substr(l.folded, 1, {_LOOKED_AT}), substr(l.folded, -8)"
-        f" FROM ({_AROUND}) AS n CROSS JOIN messages AS m ON m.row = n.row"
-        " CROSS JOIN messages_lexical AS l ON l.row = m.row WHERE EXISTS"
-        f" (SELECT 1 FROM message_audiences AS x WHERE x.audience_id IN ({numbers}) AND x.row = m.row)",
+        f" substr(l.folded, 1, {_LOOKED_AT}), substr(l.folded, -8)"
+        " FROM json_each(?) AS j CROSS JOIN messages AS m ON m.row = j.value"
+        f" CROSS JOIN messages_lexical AS l ON l.row = m.row WHERE EXISTS ({_readable(connection, reach)})",
         (json.dumps([*rows]),),
     )
     return [_turn(columns, zone) for columns in found]
@@ -71,27 +76,31 @@ def participants(connection: sqlite3.Connection, reach: Reach) -> Sequence[tuple
 
 def words_in(folded: str) -> float:
     """Return how many words a text has, a CJK character counting as a part of one."""
-    return sum(_CJK_WORD if _CJK.match(word) else 1.0 for word in _WORD.findall(folded))
+    if folded.isascii():
+        return len(_ASCII_WORD.findall(folded))
+    return len(_NO_WORD.sub(" ", folded).split()) + _CJK_WORD * len(_CJK.findall(folded))
+
+
+def _readable(connection: sqlite3.Connection, reach: Reach) -> str:
+    return _READABLE.format(", ".join(map(str, known_audiences(connection, reach))))
 
 
 def _turn(columns: Sequence[object], zone: tzinfo) -> Turn:
-    row, owner, conversation, role, sender_id, sender_name, ts, zone_known, length, start, end = columns
+    row, owner, conversation, role, sender_id, sender_name, ts, zone_known, start, end = columns
     said_at = datetime.fromisoformat(str(ts))
     return Turn(
         row=int(str(row)),
         conversation=(str(owner), str(conversation)),
         role=str(role),
         author=(str(sender_id or ""), str(sender_name or "")),
-        day=_local(said_at, zone, known=bool(zone_known)).date(),
-        length=int(str(length)),
+        day=(said_at if zone_known else _told_in(zone, said_at)).date(),
         words=words_in(str(start)),
         asks=_ASKS.search(str(end)) is not None,
     )
 
 
-def _local(said_at: datetime, zone: tzinfo, *, known: bool) -> datetime:
-    if known:
-        return said_at
-    edge = timedelta(days=2)
-    near_the_end = not datetime.min + edge < said_at.replace(tzinfo=None) < datetime.max - edge
-    return said_at if near_the_end else said_at.astimezone(UTC).astimezone(zone)
+def _told_in(zone: tzinfo, said_at: datetime) -> datetime:
+    margin = timedelta(days=2)
+    if datetime.min + margin < said_at.replace(tzinfo=None) < datetime.max - margin:
+        return said_at.astimezone(UTC).astimezone(zone)
+    return said_at
