@@ -347,7 +347,7 @@ class Broken(HashingEmbedder):
 async def test_words_answer_when_the_embedder_is_down_and_the_result_says_so(tmp_path: Path) -> None:
     async with talk(tmp_path, ["花生过敏", "今天下雨"], embedder=Broken()) as (_, alice):
         answer = await alice.call("semantic_search", query_text="花生过敏")
-        assert ids(answer) == ["m0"]
+        assert ids(answer)[0] == "m0"
         assert answer["mode"] == "lexical"
         assert answer["degraded"]
 
