@@ -12,7 +12,7 @@ message together with its surroundings: `SPREAD` turns on each side of the same 
                       + ROLE   · of the role that the question asks about
                       + DATE   · said on a day that the question names
                       - ASKS   · is a question itself
-                      - SHORT  · (1 - words in it / LONG_ENOUGH), where it has fewer
+                      - SHORT  · (1 - size / LONG_ENOUGH), where it is shorter; size in bytes of UTF-8
                  + SESSION · best score of its session / best score
 
 `UNRELATED` is the similarity of unrelated texts. `ENOUGH` keeps an arm that found little from being blown up to full
@@ -42,7 +42,8 @@ ROLE = 0.06
 DATE = 0.3
 ASKS = 0.1
 SHORT = 0.15
-LONG_ENOUGH = 30.0
+LONG_ENOUGH = 180
+"""Bytes: some thirty English words, sixty Chinese characters."""
 SESSION = 0.1
 
 _GAP_ROWS = GAP_MS << SEQUENCE_BITS
@@ -86,15 +87,18 @@ class Core:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What else ranking knows of a message. `author` is sender id and name, `words` how many it has."""
+    """What else ranking knows of a message.
+
+    `author` is sender id and name, `size` the length in bytes as far as it counts, `day` None where nobody asks.
+    """
 
     row: int
     conversation: tuple[str, str]
     role: str
     author: tuple[str, str]
-    day: date
-    words: float
+    size: int
     asks: bool
+    day: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,14 +172,19 @@ def cores(links: Links, signals: Signals) -> dict[int, Core]:
     return found
 
 
-def place(turns: Iterable[Turn], found: Mapping[int, Core], wanted: Wanted, signals: Signals) -> list[Placed]:
-    """Return the turns that have a core, best first, ties newest first. In which order they come does not matter."""
+def place(
+    turns: Iterable[Turn], found: Mapping[int, Core], wanted: Wanted, signals: Signals, top_k: int
+) -> list[Placed]:
+    """Return the best `top_k` of the turns that have a core, best first, ties newest first.
+
+    In which order they come does not matter.
+    """
     ordered = sorted({t.row: t for t in turns if t.row in found}.values(), key=lambda t: (t.conversation, t.row))
     scores = _with_sessions(ordered, [found[turn.row].score + _prior(turn, wanted) for turn in ordered])
     ranked = sorted(zip(scores, ordered, strict=True), key=lambda pair: (-pair[0], -pair[1].row))
     total = sum(signals.weights)
     placed: list[Placed] = []
-    for score, turn in ranked:
+    for score, turn in ranked[: max(top_k, 0)]:
         said = dict.fromkeys(signals.terms.get(turn.row, ()), 1.0)
         own = round(_word_score(said, signals.weights, total), 6)
         how = _how(turn, wanted, signals.similarity.get(turn.row), own, found[turn.row].words)
@@ -226,10 +235,14 @@ def _prior(turn: Turn, wanted: Wanted) -> float:
     return (
         AUTHOR * (turn.author in wanted.authors)
         + ROLE * (turn.role == wanted.role)
-        + DATE * any(days.hold(turn.day) for days in wanted.days)
+        + DATE * _is_on(turn.day, wanted.days)
         - ASKS * turn.asks
-        - SHORT * max(0.0, 1 - turn.words / LONG_ENOUGH)
+        - SHORT * max(0.0, 1 - turn.size / LONG_ENOUGH)
     )
+
+
+def _is_on(day: date | None, wanted: Iterable[Days]) -> bool:
+    return day is not None and any(days.hold(day) for days in wanted)
 
 
 def _with_sessions(ordered: Sequence[Turn], scores: Sequence[float]) -> list[float]:
@@ -255,6 +268,6 @@ def _how(turn: Turn, wanted: Wanted, similarity: float | None, own: float, aroun
         ("lexical", own > 0),
         ("neighbors", around > own + 1e-6),
         ("author", turn.author in wanted.authors),
-        ("date", any(days.hold(turn.day) for days in wanted.days)),
+        ("date", _is_on(turn.day, wanted.days)),
     )
     return tuple(name for name, yes in spoke if yes)

@@ -162,8 +162,9 @@ class MessageSearch:
         narrow = wanted.role is not None or wanted.sender_id is not None
         shortlist = nlargest(query.top_k + (NARROWED if narrow else LOOKED_AT), eligible, key=lambda r: found[r].score)
         with self._database.read() as connection:
-            fitting = [turn for turn in turns(connection, query.reach, shortlist, zone) if _wants(wanted, turn)]
-        placed = place(fitting, found, question.wanted, signals)[: query.top_k]
+            shown = turns(connection, query.reach, shortlist, zone if question.wanted.days else None)
+        fitting = (turn for turn in shown if _wants(wanted, turn))
+        placed = place(fitting, found, question.wanted, signals, query.top_k)
         stored = self._readable(query).rows(one.row for one in placed)
         return tuple(
             RankedMessage(stored[one.row], one.score, similarity.get(one.row), one.words or None, one.how)

@@ -31,7 +31,7 @@ class MessageWords:
         for term, weight in self.there.weights.items():
             for row in self.wanted.holders.get(term, ()):
                 strength[row] += weight
-        return nlargest(count, strength, key=lambda row: (strength[row], row))
+        return [row for _, row in nlargest(count, ((value, row) for row, value in strength.items()))]
 
     def terms(self, rows: Iterable[int]) -> Mapping[int, Sequence[int]]:
         """Return the numbers of the terms that each of these rows has; rows without any are absent."""

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Any
 
 from historian.audiences import known_audiences
-from historian.fold import CJK
-from historian.message_ranking import SPREAD, Turn
+from historian.message_ranking import LONG_ENOUGH, SPREAD, Turn
 from historian.model import Reach
-
-_LOOKED_AT = 200
-"""Characters at the beginning of a message in which its words are counted."""
-_CJK = re.compile(f"[{CJK}]")
-_NO_WORD = re.compile(rf"[{CJK}]|[^\w\s]")
-_ASCII_WORD = re.compile(r"\w+")
-_CJK_WORD = 0.6
-"""Words that a CJK character counts for."""
-_ASKS = re.compile(r"\?\W*\Z")
 
 # A message that counts may stand SPREAD beside one that was found, and those SPREAD beside it count for it.
 _BESIDE = f"""
@@ -53,11 +43,14 @@ def rows_around(connection: sqlite3.Connection, reach: Reach, rows: Iterable[int
     return [sorted(there) for there in found.values()]
 
 
-def turns(connection: sqlite3.Connection, reach: Reach, rows: Iterable[int], zone: tzinfo) -> list[Turn]:
-    """Return these messages, as far as the reach may read them. `zone` is that of messages that name no local time."""
+def turns(connection: sqlite3.Connection, reach: Reach, rows: Iterable[int], zone: tzinfo | None) -> list[Turn]:
+    """Return these messages, as far as the reach may read them.
+
+    Their day is told where `zone` is given, in which those are that name no local time.
+    """
     found = connection.execute(
         "SELECT m.row, m.owner_key, m.conversation_id, m.role, m.sender_id, m.sender_name, m.ts, m.zone_known,"
-        f" substr(l.folded, 1, {_LOOKED_AT}), substr(l.folded, -8)"
+        f" length(CAST(substr(l.folded, 1, {LONG_ENOUGH}) AS BLOB)), instr(substr(l.folded, -3), '?') > 0"
         " FROM json_each(?) AS j CROSS JOIN messages AS m ON m.row = j.value"
         f" CROSS JOIN messages_lexical AS l ON l.row = m.row WHERE EXISTS ({_readable(connection, reach)})",
         (json.dumps([*rows]),),
@@ -74,29 +67,17 @@ def participants(connection: sqlite3.Connection, reach: Reach) -> Sequence[tuple
     return found.fetchall()
 
 
-def words_in(folded: str) -> float:
-    """Return how many words a text has, a CJK character counting as a part of one."""
-    if folded.isascii():
-        return len(_ASCII_WORD.findall(folded))
-    return len(_NO_WORD.sub(" ", folded).split()) + _CJK_WORD * len(_CJK.findall(folded))
-
-
 def _readable(connection: sqlite3.Connection, reach: Reach) -> str:
     return _READABLE.format(", ".join(map(str, known_audiences(connection, reach))))
 
 
-def _turn(columns: Sequence[object], zone: tzinfo) -> Turn:
-    row, owner, conversation, role, sender_id, sender_name, ts, zone_known, start, end = columns
-    said_at = datetime.fromisoformat(str(ts))
-    return Turn(
-        row=int(str(row)),
-        conversation=(str(owner), str(conversation)),
-        role=str(role),
-        author=(str(sender_id or ""), str(sender_name or "")),
-        day=(said_at if zone_known else _told_in(zone, said_at)).date(),
-        words=words_in(str(start)),
-        asks=_ASKS.search(str(end)) is not None,
-    )
+def _turn(columns: Sequence[Any], zone: tzinfo | None) -> Turn:
+    row, owner, conversation, role, sender_id, sender_name, ts, zone_known, size, asks = columns
+    day = None
+    if zone is not None:
+        said_at = datetime.fromisoformat(ts)
+        day = (said_at if zone_known else _told_in(zone, said_at)).date()
+    return Turn(row, (owner, conversation), role, (sender_id or "", sender_name or ""), size, bool(asks), day)
 
 
 def _told_in(zone: tzinfo, said_at: datetime) -> datetime:

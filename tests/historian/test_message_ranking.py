@@ -34,7 +34,7 @@ BOB: Participant = ("b-7", "Bob Miller")
 
 
 def turn(row: int, **changes: object) -> Turn:
-    plain = Turn(row, ("user:ann", "c"), "user", ANN, DAY, 40.0, asks=False)
+    plain = Turn(row, ("user:ann", "c"), "user", ANN, 400, asks=False, day=DAY)
     return replace(plain, **changes)  # type: ignore[arg-type]
 
 
@@ -61,23 +61,23 @@ def order(placed: Sequence[Placed]) -> list[int]:
 def test_what_the_question_names_comes_first_among_equals(wanted: Wanted, better: dict[str, object]) -> None:
     turns, found = alike()
     turns[1] = replace(turns[1], **better)  # type: ignore[arg-type]
-    plain = place(turns, found, Wanted(), Signals())
+    plain = place(turns, found, Wanted(), Signals(), 99)
     assert order(plain) == [one.row for one in reversed(turns)]
-    assert order(place(turns, found, wanted, Signals()))[0] == turns[1].row
+    assert order(place(turns, found, wanted, Signals(), 99))[0] == turns[1].row
 
 
-@pytest.mark.parametrize("worse", [{"asks": True}, {"words": 3.0}], ids=["a question", "hardly any words"])
+@pytest.mark.parametrize("worse", [{"asks": True}, {"size": 12}], ids=["a question", "very short"])
 def test_a_question_and_a_short_turn_come_last_among_equals(worse: dict[str, object]) -> None:
     turns, found = alike()
     turns[3] = replace(turns[3], **worse)  # type: ignore[arg-type]
-    assert order(place(turns, found, Wanted(), Signals()))[-1] == turns[3].row
+    assert order(place(turns, found, Wanted(), Signals(), 99))[-1] == turns[3].row
 
 
 def test_the_session_of_the_best_hit_comes_before_an_equal_hit_elsewhere() -> None:
     turns, found = alike(2)
     beside = turn(turns[0].row + MINUTE)
     found = {turns[0].row: Core(0.9, 0.0), beside.row: Core(0.5, 0.0), turns[1].row: Core(0.5, 0.0)}
-    assert order(place([*turns, beside], found, Wanted(), Signals())) == [turns[0].row, beside.row, turns[1].row]
+    assert order(place([*turns, beside], found, Wanted(), Signals(), 99)) == [turns[0].row, beside.row, turns[1].row]
 
 
 def test_a_turn_counts_for_its_neighbours_less_with_distance_and_not_beyond_two() -> None:
@@ -127,7 +127,7 @@ def test_how_says_what_spoke_for_a_turn() -> None:
     signals = Signals({ROWS[1]: 0.5}, {ROWS[1]: [0], ROWS[2]: [1]}, [1.0, 1.0])
     found = cores(links_of([ROWS], ROWS), signals)
     wanted = Wanted(frozenset({ANN}), None, (Days(DAY, DAY),))
-    placed = {one.row: one for one in place(map(turn, ROWS), found, wanted, signals)}
+    placed = {one.row: one for one in place(map(turn, ROWS), found, wanted, signals, 99)}
     assert placed[ROWS[1]].how == ("semantic", "lexical", "neighbors", "author", "date")
     assert placed[ROWS[3]].how == ("neighbors", "author", "date")
     assert placed[ROWS[1]].words == 0.5
@@ -144,7 +144,7 @@ some_turns = st.lists(
         st.sampled_from(ROWS),
         role=st.sampled_from(["user", "assistant"]),
         author=st.sampled_from([ANN, BOB]),
-        words=st.floats(0, 1000),
+        size=st.integers(0, 1000),
         asks=st.booleans(),
     ),
     unique_by=lambda one: one.row,
@@ -170,8 +170,8 @@ def test_scores_are_finite_within_bounds_and_do_not_depend_on_the_order_of_turns
     mixed, shuffled = ROWS[:], turns[:]
     chance.shuffle(mixed)
     chance.shuffle(shuffled)
-    first = place(turns, cores(links_of([ROWS], ROWS), signals), wanted, signals)
-    assert place(shuffled, cores(links_of([mixed], mixed), signals), wanted, signals) == first
+    first = place(turns, cores(links_of([ROWS], ROWS), signals), wanted, signals, 99)
+    assert place(shuffled, cores(links_of([mixed], mixed), signals), wanted, signals, 99) == first
     assert {one.row for one in first} == {one.row for one in turns}
     assert all(0 <= one.score <= 1 and 0 <= one.words <= 1 for one in first)
     assert [one.score for one in first] == sorted((one.score for one in first), reverse=True)
