@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from historian.clock import FixedClock
+from historian.database import Database
 from historian.embed import Embedder
 from historian.embed_fake import HashingEmbedder
 from historian.errors import InvalidInputError, RetryableModelError
@@ -22,6 +23,8 @@ from historian.pieces import MOST, piece_ids, pieces
 from historian.readable import MessageFilter
 from historian.record import Record
 from historian.retrieval import Retrieval
+from historian.schema import MIGRATIONS
+from historian.surroundings import participants
 from server.composition import Household, open_household
 from server.settings import load_settings
 from tests.kit.questions import CHINESE, CROSSED, ENGLISH, builtin
@@ -373,3 +376,27 @@ def test_the_whole_record_can_be_ranked(tmp_path: Path) -> None:
         one.embed()
         found = one.found("tea", top_k=200)
         assert sorted(found) == sorted(ids)
+
+
+def test_who_takes_part_is_known_of_messages_from_before_that_was_noted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "memory.sqlite3"
+    with monkeypatch.context() as patched:
+        patched.setattr("historian.database.MIGRATIONS", MIGRATIONS[:1])
+        old = Database(path)
+        with old.write() as connection:
+            connection.execute("INSERT INTO audiences (id, key) VALUES (1, 'user:ann')")
+            for row, name in ((1, "Mia"), (2, None), (3, "Mia")):
+                connection.execute("INSERT INTO message_audiences VALUES (1, ?)", (row,))
+                connection.execute(
+                    "INSERT INTO messages (row, owner_key, message_id, conversation_id, role, sender_name, ts,"
+                    " zone_known, stand_in, content) VALUES (?, 'user:ann', ?, 'c', 'user', ?, ?, 1, 0, 'x')",
+                    (row, f"m{row}", name, START.isoformat()),
+                )
+        old.close()
+    database = Database(path)
+    with database.read() as connection:
+        assert participants(connection, MINE) == [("", "Mia")]
+        assert participants(connection, Scope("bob").reach()) == []
+    database.close()
