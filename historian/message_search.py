@@ -96,7 +96,10 @@ class _Near:
 
 
 class MessageSearch:
-    """Searches the record. Thread-safe; blocking."""
+    """Searches the record. Thread-safe; blocking.
+
+    Where the vectors cannot be asked, only messages that have words of the query themselves are found.
+    """
 
     def __init__(self, database: Database, engine: Engine, indexer: Indexer, retrieval: Retrieval) -> None:
         self._database = database
@@ -156,8 +159,8 @@ class MessageSearch:
         least = query.min_score if query.min_score is not None else 0.0
         eligible = (
             row
-            for row in links.rows
-            if wanted.since_row <= row < wanted.until_row and similarity.get(row, 1.0) >= least
+            for row in (signals.terms if near.degraded else links.rows)
+            if row in found and wanted.since_row <= row < wanted.until_row and similarity.get(row, 1.0) >= least
         )
         narrow = wanted.role is not None or wanted.sender_id is not None
         shortlist = nlargest(query.top_k + (NARROWED if narrow else LOOKED_AT), eligible, key=lambda r: found[r].score)
