@@ -78,7 +78,7 @@ class Phrase:
         """Return how often it stands in the text; a mere inflection of the word counts as 0.7."""
         count = text.folded.count(self.text)
         if count and not _needs_no_bounds(self.text):
-            count = len(_literally(self.text).findall(text.folded))
+            count = _count_words(self.text, text.folded)
         if count == 0 and self.stem is not None and self.stem in text.stems:
             return 0.7
         return count
@@ -120,11 +120,22 @@ def _needs_no_bounds(text: str) -> bool:
     return has_cjk(text[0]) and has_cjk(text[-1])
 
 
-@lru_cache(maxsize=256)
-def _literally(text: str) -> re.Pattern[str]:
-    before = f"(?<!{_WORD_CHARACTER})" if re.match(_WORD_CHARACTER, text) else ""
-    after = f"(?!{_WORD_CHARACTER})" if re.match(_WORD_CHARACTER, text[-1:]) else ""
-    return re.compile(before + re.escape(text) + after)
+def _count_words(wanted: str, folded: str) -> int:
+    """Count where `wanted` stands without a word going on before or after it."""
+    bounded_before, bounded_after = _is_in_word(wanted[0]), _is_in_word(wanted[-1])
+    count, at = 0, folded.find(wanted)
+    while at >= 0:
+        end = at + len(wanted)
+        goes_on = (bounded_before and at > 0 and _is_in_word(folded[at - 1])) or (
+            bounded_after and end < len(folded) and _is_in_word(folded[end])
+        )
+        count += not goes_on
+        at = folded.find(wanted, at + 1 if goes_on else end)
+    return count
+
+
+def _is_in_word(character: str) -> bool:
+    return character.isalnum() and (character.isascii() or not has_cjk(character))
 
 
 def matches(node: Node, text: Text) -> bool:

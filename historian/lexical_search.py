@@ -218,8 +218,11 @@ def _best(
         return ()
     lengths = [len(candidate.text.folded) for candidate in pool]
     scorer = Scorer(weights, sum(lengths) / len(lengths))
-    scored = [
-        (scorer.score(counts, length), candidate.time, candidate.row)
-        for counts, length, candidate in zip(mentions, lengths, pool, strict=True)
-    ]
+    known: dict[tuple[float, ...], float] = {}  # many texts have the same length and one mention
+    scored: list[tuple[float, int, int]] = []
+    for counts, length, candidate in zip(mentions, lengths, pool, strict=True):
+        key = (length, *counts)
+        if key not in known:
+            known[key] = scorer.score(counts, length)
+        scored.append((known[key], candidate.time, candidate.row))
     return tuple(Hit(row, score) for score, _, row in sorted(scored, reverse=True)[:limit])

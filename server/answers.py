@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, ConfigDict
 
@@ -15,12 +17,10 @@ class Answer(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-def answer(result: Answer, prose: str) -> CallToolResult:
-    """Return `result` as structured content with `prose` as its text channel."""
-    return CallToolResult(
-        content=[TextContent(type="text", text=prose)],
-        structured_content=result.model_dump(mode="json"),
-    )
+def answer(result: Answer | dict[str, Any], prose: str) -> CallToolResult:
+    """Return `result`, or its JSON values, as structured content with `prose` as its text channel."""
+    values = result if isinstance(result, dict) else result.model_dump(mode="json")
+    return CallToolResult(content=[TextContent(type="text", text=prose)], structured_content=values)
 
 
 def refusal(sentence: str) -> CallToolResult:

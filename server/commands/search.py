@@ -87,7 +87,7 @@ def clipped(text: str, width: int) -> str:
 
 def _cells(item: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
     who = clipped(_plain(str(item["sender_name"] or item["sender_id"] or item["role"])), 16)
-    score = "" if item["score"] is None else f"{item['score']:.2f}"
+    score = f"{item['score']:.2f}" if item.get("score") is not None else ""
     said_at = str(item["ts"])[:16].replace("T", " ")
     return score, said_at, who, _plain(item["message_id"]), _plain(item["content"])
 

@@ -114,7 +114,7 @@ class Control:
             page = memory.evidence.by_words(query, filters, page_size=limit)
         else:
             page = memory.evidence.by_meaning(query, filters, top_k=limit, mode=mode)
-        return messages_answer(page).model_dump(mode="json")
+        return messages_answer(page)
 
     def _reindex(self, _: Mapping[str, Any]) -> dict[str, Any]:
         return {"embedded": self._household.reindex(), "embedder": self._household.engine.embedder.identity}

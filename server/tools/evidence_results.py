@@ -9,7 +9,11 @@ from server.answers import Answer
 
 
 class MessageItem(Answer):
-    """One message of the record. `content_length` is that of the whole content where it is cut here, else null."""
+    """One message of the record. What is optional is left out where it says nothing: fifty items are many tokens.
+
+    `content_length` is the length of the whole content where it is cut here. `anchor` marks the message whose
+    neighbours were asked for.
+    """
 
     message_id: str
     conversation_id: str
@@ -17,15 +21,15 @@ class MessageItem(Answer):
     role: str
     sender_id: str | None
     sender_name: str | None
-    group_id: str | None
-    reply_to: str | None
     content: str
-    content_length: int | None
-    score: float | None
-    semantic_score: float | None
-    lexical_score: float | None
     found_by: list[str]
-    anchor: bool
+    group_id: str | None = None
+    reply_to: str | None = None
+    content_length: int | None = None
+    score: float | None = None
+    semantic_score: float | None = None
+    lexical_score: float | None = None
+    anchor: bool = False
 
 
 class MessagesAnswer(Answer):
@@ -41,41 +45,44 @@ class MessagesAnswer(Answer):
     warnings: list[str]
 
 
-def messages_answer(page: EvidencePage) -> MessagesAnswer:
-    """Return the published list."""
-    return MessagesAnswer(
-        items=[message_item(item) for item in page.items],
-        mode=page.mode,
-        next_cursor=page.next_cursor,
-        total=page.total,
-        applied_limits=dict(page.applied),
-        truncated=page.truncated,
-        degraded=[*page.degraded],
-        warnings=[*page.warnings],
-    )
+def messages_answer(page: EvidencePage) -> dict[str, Any]:
+    """Return the published list, a `MessagesAnswer` as JSON values; made by hand, as a model would double the cost."""
+    return {
+        "items": [message_item(item) for item in page.items],
+        "mode": page.mode,
+        "next_cursor": page.next_cursor,
+        "total": page.total,
+        "applied_limits": dict(page.applied),
+        "truncated": page.truncated,
+        "degraded": [*page.degraded],
+        "warnings": [*page.warnings],
+    }
 
 
-def message_item(item: EvidenceItem) -> MessageItem:
-    """Return one published message; its time is as it was given, to the last digit, so that it can be a bound."""
+def message_item(item: EvidenceItem) -> dict[str, Any]:
+    """Return one `MessageItem`; its time is as it was given, to the last digit, so that it can be a bound."""
     message = item.message
-    return MessageItem(
-        message_id=message.message_id,
-        conversation_id=message.conversation_id,
-        ts=message.ts.isoformat(),
-        role=message.role,
-        sender_id=message.sender_id,
-        sender_name=message.sender_name,
-        group_id=item.group_id,
-        reply_to=message.reply_to,
-        content=message.content,
-        content_length=item.content_length,
-        score=_rounded(item.score),
-        semantic_score=_rounded(item.semantic_score),
-        lexical_score=_rounded(item.lexical_score),
-        found_by=[*item.found_by],
-        anchor=item.anchor,
-    )
-
-
-def _rounded(score: float | None) -> float | None:
-    return None if score is None else round(score, 4)
+    made: dict[str, Any] = {
+        "message_id": message.message_id,
+        "conversation_id": message.conversation_id,
+        "ts": message.ts.isoformat(),
+        "role": message.role,
+        "sender_id": message.sender_id,
+        "sender_name": message.sender_name,
+        "content": message.content,
+        "found_by": [*item.found_by],
+    }
+    scores = (item.score, item.semantic_score, item.lexical_score)
+    for name, score in zip(("score", "semantic_score", "lexical_score"), scores, strict=True):
+        if score is not None:
+            made[name] = round(score, 4)
+    for name, known in (
+        ("group_id", item.group_id),
+        ("reply_to", message.reply_to),
+        ("content_length", item.content_length),
+    ):
+        if known is not None:
+            made[name] = known
+    if item.anchor:
+        made["anchor"] = True
+    return made

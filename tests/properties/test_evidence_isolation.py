@@ -86,7 +86,7 @@ async def two(folder: Path, count: int) -> AsyncGenerator[tuple[Home, dict[str, 
 def is_foreign(who: str, item: dict[str, Any]) -> bool:
     """Whether an item is not for this asker: private rows carry their owner as sender, group rows their group."""
     if who == "ann@team":
-        return item["group_id"] != GROUP
+        return item.get("group_id") != GROUP
     return item["sender_id"] != who
 
 
