@@ -79,9 +79,13 @@ class Phrase:
         count = text.folded.count(self.text)
         if count and not _needs_no_bounds(self.text):
             count = _count_words(self.text, text.folded)
-        if count == 0 and self.stem is not None and self.stem in text.stems:
+        if count == 0 and self._is_inflected_in(text):
             return 0.7
         return count
+
+    def _is_inflected_in(self, text: Text) -> bool:
+        """Whether a word of the text has the same stem. All but the last letter of a stem begin its words: cheap."""
+        return self.stem is not None and self.stem[:-1] in text.folded and self.stem in text.stems
 
 
 @dataclass(frozen=True, slots=True)
