@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-PATIENCE = 120.0
+PATIENCE = 300.0
 """Seconds after which a process that does not answer is given up."""
 
 EMPTY = 'from mcp.server.mcpserver import MCPServer\n\nMCPServer("empty").run("stdio")\n'
@@ -96,13 +96,14 @@ class Peer:
         for thread in self._threads:
             thread.join()
 
-    def initialize(self) -> float:
-        """Open the connection; return the seconds since the process was started."""
+    def initialize(self, *, confirm: bool = True) -> float:
+        """Open the connection; return the seconds from the start of the process to the answer."""
         client = {"name": "benchmark", "version": "1"}
         params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
         self._send([self._request("initialize", params)])
         (arrived, _) = self._wait(1)[0]
-        self._send([b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'])
+        if confirm:
+            self._send([b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'])
         return arrived - self.started
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
@@ -162,7 +163,7 @@ class Peer:
         assert self.process.stdout is not None
         for line in self.process.stdout:
             arrived = time.perf_counter()
-            if b'"id":' in line[:60] or b'"id"' in line:  # not a notification
+            if b'"id"' in line:  # not a notification
                 with self._changed:
                     self.lines.append((arrived, line))
                     self._changed.notify_all()

@@ -61,6 +61,11 @@ class Indexer:
             log.info("%d vectors were missing or in excess", mended)
         return mended
 
+    def wake(self) -> None:
+        """Begin to load the embedder when texts wait for it and nobody has asked for it yet."""
+        if self._engine.state == "cold" and self.waiting():
+            self._engine.start()
+
     def catch_up(self, limit: int) -> None:
         """Embed what waits when it is little, so that a search sees what was stored just before it.
 

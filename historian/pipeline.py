@@ -75,11 +75,19 @@ class Pipeline:
         end_seq = work.session.end_seq if work.session.end_seq is not None else entry.end_seq
         stored = [item.event for item in self.events.of_job(owner, work.request_id, end_seq)]
         if not stored:
-            from historian.drafting import draft_events  # its patterns take 100 ms, which no client shall wait for
+            from historian.drafting import (
+                Remembered,
+                draft_events,
+            )  # its patterns take 100 ms, which no client shall wait for
 
             evidence = self.evidence.find(work)
             step("rewrite")
-            stored = draft_events(work, evidence, end_seq, lambda text: self._same_as(owner, text))
+            stored = draft_events(
+                work,
+                evidence,
+                end_seq,
+                Remembered(lambda text: self._same_as(owner, text), lambda name: self.evidence.mentions(work, name)),
+            )
         step("store")
         with self.database.write():
             self.events.add(stored)

@@ -125,7 +125,7 @@ class Historian:
             self.pipeline.run(job, lambda step: self.steps.enter(job.job_id, step))
         except RetryableModelError as error:
             return partial(self._retry, job, str(error), error.retry_after)
-        except (ModelError, StoreError) as error:
+        except (ModelError, StoreError, ConflictError) as error:
             return partial(self._retry, job, str(error), None)
         except ShiguanError as error:
             return partial(self._give_up, job, str(error))
@@ -182,8 +182,11 @@ class Historian:
 
     async def _keep_vectors(self) -> None:
         """Give every text its vector, and try again later what fails, also the loading of the embedder itself."""
+        begun = anyio.current_time()
         while True:
             try:
+                if anyio.current_time() - begun >= VECTORS_SECONDS:  # not while a first client waits to be greeted
+                    await anyio.to_thread.run_sync(self.indexer.wake)
                 await anyio.to_thread.run_sync(self.indexer.reconcile)
                 done = await anyio.to_thread.run_sync(self.indexer.run_batch)
             except ShiguanError as error:

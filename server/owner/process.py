@@ -32,7 +32,7 @@ GREETING_SECONDS = 10.0
 LOOK_SECONDS = 0.25
 FIRST_CLIENT_SECONDS = 20.0
 """How long an owner waits for the client that started it, however short its idle time is."""
-WRONG_TOKEN = "This client does not know the secret of the data folder; if owner.token was changed, end the owner first."
+WRONG_TOKEN = "This client does not know the secret of the data folder; if owner.token changed, end the owner first."
 
 log = logging.getLogger(__name__)
 
@@ -166,4 +166,5 @@ def binding_of(hello: Mapping[str, Any]) -> Binding:
     names = [normalise_id(str(group), "group") for group in groups]
     load_zone(str(hello["timezone"]))
     scope = Scope(normalise_id(str(hello["user"]), "user"), names[0] if len(names) == 1 else None, frozenset(names))
-    return Binding(scope, Session(timezone=str(hello["timezone"])))
+    name = hello.get("name")
+    return Binding(scope, Session(timezone=str(hello["timezone"]), sender_name=str(name) if name else None))

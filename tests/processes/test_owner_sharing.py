@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.clients import Client, House, at_once, size_of
+from tests.kit.clients import Client, House, at_once, say, size_of
 
 pytestmark = [pytest.mark.process, pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")]
 CLIENTS = 8
@@ -42,7 +42,7 @@ def write(client: Client, writer: int, count: int, stored: list[int]) -> None:
     """Close `count` turns and append `count` messages, searching meanwhile; note the bytes that were handed over."""
     for number in range(count):
         text = fact(writer, number)
-        assert client.call("end", memo=f"memo {marker(writer, number)}", observations=[text], force=True)["queued"]
+        assert client.call("end", observations=[text], force=True)["queued"]
         message = {
             "message_id": f"m-{marker(writer, number)}",
             "conversation_id": f"c{writer}",
@@ -75,10 +75,12 @@ def test_what_many_clients_write_at_once_is_found_exactly_once_from_every_client
     assert house.count("SELECT count(*) FROM messages") == total
     assert house.count("SELECT count(*) FROM events WHERE embedded_by IS NULL") == 0
     at_once(*(lambda n=n: look_up(clients[n], n, count) for n in range(CLIENTS)))
-    assert not [name for name in ("pending", "processing", "failed") if [*(house.folder / "queues" / name).glob("*.json")]]
+    assert not [
+        name for name in ("pending", "processing", "failed") if [*(house.folder / "queues" / name).glob("*.json")]
+    ]
     payload = sum(stored) + total * VECTOR_BYTES
     size = size_of(house.folder)
-    print(
+    say(
         f"{CLIENTS} clients × {count}: written in {wrote:.1f} s, drained after {drained:.1f} s; "
         f"payload {payload / 1e6:.2f} MB, folder {size / 1e6:.2f} MB"
     )

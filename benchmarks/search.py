@@ -1,0 +1,236 @@
+"""What `search_events` costs over stdio beside a bare Chroma query of the same vector: `python -m benchmarks.search`.
+
+The events go straight into the stores. 600 sentences, Chinese and English, are embedded by the built-in model; the
+others are those with other numbers in them, and their vectors are the same ones with a little noise. No query is asked
+twice, so every one is embedded. The bare query runs in this process, on a copy of the collection.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if __package__ in (None, ""):
+    sys.path[0] = str(Path(__file__).resolve().parent.parent)
+
+from benchmarks.kit import Peer, folder, p50, p95, shiguan, table, timed
+
+if TYPE_CHECKING:
+    from server.composition import Household
+
+USER = "bench"
+TOP_K = 12
+BASES = 600
+NOISE = 0.02
+_WHO = ("Lin Xiao", "Mara", "Old Chen", "Priya", "Jonas", "林晓", "老陈", "小雨", "阿杰", "周老师")
+_WHAT = (
+    "moved to Hangzhou and pays {n} yuan for flat {n}",
+    "booked seat {n} on the night train to Vienna",
+    "prefers tea {n} to coffee and sleeps {n} minutes after lunch",
+    "fixed bug {n} in the payment service before the release",
+    "bought {n} tulips for the garden behind the house",
+    "won match {n} of the table tennis club",
+    "在西湖边租下第 {n} 号公寓，每月 {n} 元",
+    "订了去成都的第 {n} 次航班，靠窗的座位",
+    "对花生过敏，午饭只吃 {n} 号套餐",
+    "把第 {n} 版合同发给了客户，等对方签字",
+    "养了一只叫豆豆的猫，体重 {n} 克",
+    "周末去爬山，一共走了 {n} 步",
+)
+_ASKED = (
+    "Who moved to Hangzhou with number {n}?",
+    "night train {n} Vienna seat",
+    "what does Priya drink after lunch {n}",
+    "payment service bug {n}",
+    "谁租了西湖边的 {n} 号公寓",
+    "过敏 午饭 {n}",
+    "合同发给客户 第{n}版",
+    "猫 体重 {n}",
+)
+
+
+def sentence(number: int) -> str:
+    """Return one of many statements."""
+    return f"{_WHO[number % len(_WHO)]} {_WHAT[number // len(_WHO) % len(_WHAT)].format(n=number)}"
+
+
+def question(number: int) -> str:
+    """Return one of many queries."""
+    return _ASKED[number % len(_ASKED)].format(n=number)
+
+
+def open_house(data: Path) -> Household:
+    """Open a data folder in this process and wait for its embedder."""
+    from server.composition import open_household
+    from server.settings import load_settings
+
+    household = open_household(load_settings({"data_dir": data, "user": USER, "timezone": "Asia/Shanghai"}, {}))
+    household.engine.start()
+    if not household.engine.wait(300):
+        raise TimeoutError(household.engine.failure or "the embedder does not load")
+    return household
+
+
+def fill(data: Path, count: int) -> None:
+    """Make a data folder with so many events of one user, with words and vectors."""
+    from historian.backlog import event_backlog
+    from historian.events import EventStore
+    from historian.model import Event, Owner
+
+    household = open_house(data)
+    owner, start = Owner("user", USER), datetime(2026, 1, 1, tzinfo=UTC)
+    store = EventStore(household.database)
+    for first in range(0, count, 2_000):
+        store.add(
+            [
+                Event(
+                    event_id=f"event-{n}",
+                    owner=owner,
+                    request_id=f"job-{n}",
+                    end_seq=0,
+                    index=0,
+                    text=sentence(n),
+                    original=sentence(n),
+                    timestamp=start + timedelta(minutes=n),
+                    timezone="Asia/Shanghai",
+                    user_id=USER,
+                    sender_id=USER,
+                )
+                for n in range(first, min(count, first + 2_000))
+            ]
+        )
+    _give_vectors(household, event_backlog(household.database))
+    household.close()
+
+
+def _give_vectors(household: Household, backlog: Any) -> None:
+    import numpy as np
+
+    from historian.vectors import VectorRecord
+
+    embedder, random = household.engine.embedder, np.random.default_rng(7)
+    bases = embedder.embed([sentence(n) for n in range(BASES)])
+    while waiting := backlog.next(embedder.identity, 1_000):
+        noise = random.normal(0, NOISE, (len(waiting), embedder.dimension)).astype(np.float32)
+        records = [
+            VectorRecord(str(one.row), bases[(one.row - 1) % BASES] + extra, one.owner, one.author, one.epoch)
+            for one, extra in zip(waiting, noise, strict=True)
+        ]
+        household.engine.vectors.upsert("events", records)
+        backlog.done([one.row for one in waiting], embedder.identity)
+
+
+class Bare:
+    """Chroma by itself, on a copy of the collection, and the vectors of the queries."""
+
+    def __init__(self, vectors: Path, embed: Callable[[Sequence[str]], Any]) -> None:
+        import chromadb
+        from chromadb.config import Settings
+
+        client = chromadb.PersistentClient(path=str(vectors), settings=Settings(anonymized_telemetry=False))
+        self._collection = client.get_collection("events", embedding_function=None)
+        self._embed = embed
+
+    def time(self, text: str) -> float:
+        """Return the milliseconds of one query."""
+        vector = self._embed([text])
+        return timed(lambda: self._collection.query(query_embeddings=vector, n_results=TOP_K, include=["distances"]))
+
+
+def end_to_end(data: Path, count: int, queries: int) -> list[list[str]]:
+    """Return the lines of the table for a folder of `count` events."""
+    from historian.embed import BuiltinEmbedder
+
+    embedder = BuiltinEmbedder()
+    embedder.load()
+    bare_times: list[float] = []
+    ours: list[float] = []
+    with folder() as copy, Peer(shiguan(data, "--standalone")) as peer:
+        shutil.copytree(data / "vectors", copy / "vectors")
+        bare = Bare(copy / "vectors", embedder.embed)
+        peer.initialize()
+        peer.ready()
+        for number in range(-10, queries):
+            text = question(number + 10)
+            asked = time.perf_counter()
+            found = peer.call("search_events", query=text, top_k=TOP_K)
+            took = (time.perf_counter() - asked) * 1000
+            if len(found["events"]) == 0:
+                raise RuntimeError(f"nothing found for {text}")
+            plain = bare.time(text)
+            if number >= 0:
+                ours.append(took)
+                bare_times.append(plain)
+    return [
+        [f"{count:,} events, {name}", f"{of(bare_times):.2f}", f"{of(ours):.2f}", f"{of(ours) / of(bare_times):.1f}"]
+        for name, of in (("p50", p50), ("p95", p95))
+    ]
+
+
+def parts(data: Path, count: int, queries: int) -> list[str]:
+    """Return where the time of a search goes, in this process: medians in ms."""
+    from historian.events import EVENT_WORDS, EventStore
+    from historian.model import Scope
+    from historian.session import Session
+
+    household = open_house(data)
+    try:
+        scope = Scope(USER)
+        memory = household.memory.of(scope, Session(timezone="Asia/Shanghai"))
+        engine, reach, store = household.engine, scope.reach(), EventStore(household.database)
+        taken: dict[str, list[float]] = {name: [] for name in ("words", "embed", "scan", "rows", "all")}
+        for number in range(-5, queries):
+            text = question(number + 100_000)
+            with household.database.read() as connection:
+                words = timed(lambda: EVENT_WORDS.search(connection, reach, text, limit=200))  # noqa: B023
+            embed = timed(lambda: engine.embed_query(text))  # noqa: B023
+            vector = engine.embed_query(text)
+            scan = timed(lambda: engine.vectors.search("events", reach, vector, 200))  # noqa: B023
+            near = [int(row) for row, _ in engine.vectors.search("events", reach, vector, 200)]
+            rows = timed(lambda: store.within(reach).rows(near))  # noqa: B023
+            whole = timed(lambda: memory.search_events(question(number + 200_000), top_k=TOP_K))  # noqa: B023
+            if number >= 0:
+                for name, value in zip(taken, (words, embed, scan, rows, whole), strict=True):
+                    taken[name].append(value)
+    finally:
+        household.close()
+    medians = {name: p50(values) for name, values in taken.items()}
+    rest = medians["all"] - sum(medians[name] for name in ("words", "embed", "scan", "rows"))
+    return [f"{count:,} events", *(f"{medians[name]:.2f}" for name in ("words", "embed", "scan", "rows")), f"{rest:.2f}"]
+
+
+def main(arguments: list[str]) -> int:
+    """Measure and print; the arguments are the numbers of events (default 1000 20000)."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    counts = [int(argument) for argument in arguments] or [1_000, 20_000]
+    lines: list[list[str]] = []
+    shares: list[list[str]] = []
+    for count in counts:
+        with folder() as data:
+            fill(data, count)
+            lines += end_to_end(data, count, 100)
+            own = parts(data, count, 60)
+            whole = float(lines[-2][2])
+            inside = sum(float(value) for value in own[1:])
+            shares.append([*own, f"{whole - inside:.2f}"])
+    table(
+        f"`search_events` over stdio against one bare Chroma query (n_results={TOP_K}) of the same vector, in ms",
+        ["", "bare Chroma", "search_events", "ratio"],
+        lines,
+    )
+    table(
+        "Where the median goes, in ms",
+        ["", "by words", "embed the query", "by meaning", "read 200 rows", "rank and rest", "SDK, stdio, process"],
+        shares,
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
