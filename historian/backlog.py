@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from historian.database import Database
 
 _EVENTS = """
-    row, text, owner_key, group_id IS NOT NULL, sender_id, epoch_ms
+    row, text, owner_key AS owner, group_id IS NOT NULL, sender_id, epoch_ms
     FROM events INDEXED BY events_by_embedder
 """
 _PROFILE_LINES = """
-    row, text, CASE WHEN shown_in = 'private' THEN 'user:' || entity_id ELSE shown_in END,
+    row, text, CASE WHEN shown_in = 'private' THEN 'user:' || entity_id ELSE shown_in END AS owner,
     entity_type = 'user' AND shown_in != 'private', entity_id, epoch_ms
     FROM profile_lines INDEXED BY profile_lines_by_embedder
 """
@@ -63,13 +63,15 @@ class Backlog:
                 (identity, json.dumps([*rows])),
             )
 
-    def count(self, identity: str) -> int:
-        """Return how many rows wait."""
+    def count(self, identity: str, owner: str | None = None) -> int:
+        """Return how many rows wait, of all owners or of the one with this key."""
+        whose = "" if owner is None else " WHERE owner = ?"
         with self._database.read() as connection:
             return sum(
                 connection.execute(
-                    f"SELECT count(*) FROM (SELECT {self._columns} WHERE {self._which} AND embedded_by {condition})",
-                    (none if none is None else identity,),
+                    f"SELECT count(*) FROM"
+                    f" (SELECT {self._columns} WHERE {self._which} AND embedded_by {condition}){whose}",
+                    (none if none is None else identity, *([] if owner is None else [owner])),
                 ).fetchone()[0]
                 for condition, none in _OTHERS
             )

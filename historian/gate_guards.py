@@ -19,12 +19,11 @@ _SENTENCE_REACH = 120
 _CLAUSE_END = re.compile(r"[，。；：！？、,;:!?\n（()）]")
 _SENTENCE_END = re.compile(r"[。！？!?\n]|\.\s")
 _OPENING = " \t\"“‘'(（[【*•>-—–"
-_RARE_SURNAMES = (
-    "包鲍乔乌樊关阎焦尤梅祝阮蓝闵骆虞管游耿滕殷葛聂晏柴瞿祁裴席娄童颜盛刁饶詹桂楚晁佟池窦宁苗阚靳冉艾谷褚辛卓单"
-)
+_RARE_SURNAMES = "鲍乔乌樊阎焦尤阮闵骆虞耿滕殷葛聂晏柴瞿祁裴娄刁饶詹桂楚晁佟窦宁阚靳冉艾褚辛卓"
 _DOUBLE_SURNAMES = "欧阳|慕容|司马|诸葛|上官|司徒|皇甫|令狐|端木|尉迟|公孙|夏侯|西门|独孤|南宫|完颜|东方"
 _NAME = re.compile(
-    rf"(?:[小老阿][{zh.HAN}]|(?:[{zh.SURNAMES}{_RARE_SURNAMES}]|{_DOUBLE_SURNAMES})[{zh.HAN}]{{1,2}}|[A-Z][a-z]+(?: [A-Z][a-z]+)?|￼+)"
+    rf"(?:[小老阿][{zh.HAN}]|(?:[{zh.SURNAMES}{_RARE_SURNAMES}]|{_DOUBLE_SURNAMES})[{zh.HAN}]{{1,2}}|"
+    r"[A-Z][a-z]+(?: [A-Z][a-z]+)?|￼+)"
     r"\s?(?:说|表示|提到|曾经?|也|都|就|和家人|一家)?\s*"
 )
 _NOT_NAME = re.compile(r".*[天代朝时年月日会考金周试工装案立度班课业程婚]$")

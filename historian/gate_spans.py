@@ -1,4 +1,4 @@
-"""The whole phrase of a finding: a rule is tried at its trigger word, but a person replaces what belongs to it as well."""
+"""The whole phrase of a finding: a rule is tried at its trigger word, a person replaces all that belongs to it."""
 
 from __future__ import annotations
 

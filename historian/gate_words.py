@@ -95,8 +95,8 @@ ROWS: tuple[Row, ...] = (
     (
         "this that",
         "pronoun",
-        r"th(?:is|at) (?:guy|person|man|woman|lady|gentleman|kid|boy|girl|fellow)(?= [a-z])(?! (?:cave|group|scouts?|band|"
-        r"hours?|days?|months?|power|page)\b)",
+        r"th(?:is|at) (?:guy|person|man|woman|lady|gentleman|kid|boy|girl|fellow)(?= [a-z])(?! (?:cave|group|"
+        r"scouts?|band|hours?|days?|months?|power|page)\b)",
     ),
     (
         "user",

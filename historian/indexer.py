@@ -76,10 +76,10 @@ class Indexer:
             while self.run_batch():
                 pass
 
-    def waiting(self) -> int:
-        """Return how many texts have no vector of the present embedder."""
+    def waiting(self, owner: str | None = None) -> int:
+        """Return how many texts have no vector of the present embedder, of all owners or of the one with this key."""
         identity = self._engine.embedder.identity
-        return sum(backlog.count(identity) for backlog in self.backlogs)
+        return sum(backlog.count(identity, owner) for backlog in self.backlogs)
 
     def _embed(self, backlog: Backlog) -> int:
         identity = self._engine.embedder.identity

@@ -60,7 +60,7 @@ class StatusReader:
             processing=len(working),
             failed=len(failed),
             oldest_age_seconds=oldest,
-            unembedded=self._indexer.waiting(),
+            unembedded=self._indexer.waiting(lane),
             degraded=self._retrieval.state(),
             offline=OFFLINE,
             job=self._job(scope, job_id) if job_id is not None else None,
