@@ -166,8 +166,7 @@ class Engine:
         error: ShiguanError = StoreError(_BROKEN)
         try:
             self.embedder.load()
-            if not self._closing.is_set():  # the vectors are left alone on the way out
-                self._take(self._open_store(self.embedder))
+            self._take(self._open_store(self.embedder))
         except ShiguanError as known:
             error = known
         except (ImportError, OSError, RuntimeError, ValueError, KeyError, MemoryError):

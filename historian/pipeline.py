@@ -43,6 +43,7 @@ class Pipeline:
     biographer: Biographer
     evidence: EvidenceFinder
     indexer: Indexer
+    has_more: Callable[[], bool]
     clock: Clock
 
     def run(self, job: Job, step: Step) -> None:
@@ -130,9 +131,13 @@ class Pipeline:
             self.biographer.merge(entity, [_statement(event, shown_in, work.session.group_name) for event in new])
 
     def _embed(self) -> None:
-        """Vectors are derived: what fails here keeps waiting, is found by words, and is tried again behind."""
+        """Vectors are derived: what fails here keeps waiting, is found by words, and is tried again behind.
+
+        While more jobs wait, they come first: one batch for many of them costs what a batch for one does.
+        """
         try:
-            self.indexer.run_batch()
+            if not self.has_more():
+                self.indexer.run_batch()
         except (ModelError, StoreError) as error:
             log.warning("vectors wait: %s", error)
 

@@ -196,6 +196,7 @@ def _household(settings: Settings, database: Database, engine: Engine, queue: Qu
         biographer=biographer,
         evidence=EvidenceFinder(record, options.historian.recent_messages_inject_k),
         indexer=indexer,
+        has_more=lambda: queue.stats().pending > 0,
         clock=clock,
     )
     parts = Parts(

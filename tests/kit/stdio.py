@@ -246,6 +246,13 @@ class Stdio:
                 pipe.close()
         return code
 
+    def died(self) -> bool:
+        """Wait for an end by SIGKILL that the process brings upon itself; tell whether it came."""
+        try:
+            return self.process.wait(CEILING) == -signal.SIGKILL
+        except subprocess.TimeoutExpired:
+            return False
+
     def leave(self, seconds: float = CEILING) -> int:
         """Close stdin and wait for the end; return the exit code."""
         self.close_stdin()
