@@ -64,7 +64,9 @@ class Peer:
     Use it as a context manager. `started` is the moment before the process was made.
     """
 
-    def __init__(self, command: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> None:
+    def __init__(
+        self, command: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: Path | None = None
+    ) -> None:
         self.started = time.perf_counter()
         self.process = subprocess.Popen(
             command,

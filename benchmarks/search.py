@@ -203,7 +203,11 @@ def parts(data: Path, count: int, queries: int) -> list[str]:
         household.close()
     medians = {name: p50(values) for name, values in taken.items()}
     rest = medians["all"] - sum(medians[name] for name in ("words", "embed", "scan", "rows"))
-    return [f"{count:,} events", *(f"{medians[name]:.2f}" for name in ("words", "embed", "scan", "rows")), f"{rest:.2f}"]
+    return [
+        f"{count:,} events",
+        *(f"{medians[name]:.2f}" for name in ("words", "embed", "scan", "rows")),
+        f"{rest:.2f}",
+    ]
 
 
 def main(arguments: list[str]) -> int:

@@ -38,7 +38,9 @@ def imported(words: Sequence[str]) -> list[str]:
     return [name for name in HEAVY if name in names]
 
 
-def measure(kinds: Mapping[str, Callable[[], list[str]]], rounds: int, env: Callable[[], dict[str, str]]) -> list[list[str]]:
+def measure(
+    kinds: Mapping[str, Callable[[], list[str]]], rounds: int, env: Callable[[], dict[str, str]]
+) -> list[list[str]]:
     """Return the lines of a table; each start gets the environment that `env` makes."""
     taken: dict[str, list[float]] = {name: [] for name in kinds}
     for _ in range(rounds):
@@ -73,7 +75,9 @@ def main(arguments: list[str]) -> int:
             first.ready()
             warm = measure(kinds, rounds, environment)
             fresh = iter(range(1_000_000))
-            cold = measure(kinds, max(3, rounds // 5), lambda: environment(PYTHONPYCACHEPREFIX=str(caches / f"{next(fresh)}")))
+            cold = measure(
+                kinds, max(3, rounds // 5), lambda: environment(PYTHONPYCACHEPREFIX=str(caches / f"{next(fresh)}"))
+            )
         stopping = [*SERVER[:-1], "owner", "stop", "--data-dir", str(shared)]
         subprocess.run(stopping, env=environment(), capture_output=True, check=True)
         table("Start until `initialize` is answered, warm", heads, warm)
@@ -81,7 +85,9 @@ def main(arguments: list[str]) -> int:
         found = imported(alone)
     bad = [name for name in FORBIDDEN if name in found]
     print(f"\nNot imported when standalone answers: {', '.join(name for name in HEAVY if name not in found)}.")
-    print(f"Imported: {', '.join(found) or 'none of these'}. Required: {', '.join(FORBIDDEN)} absent: {'MISSED' if bad else 'met'}.")
+    print(
+        f"Imported: {', '.join(found) or 'none of these'}. Required: {', '.join(FORBIDDEN)} absent: {'MISSED' if bad else 'met'}."
+    )
     return 0
 
 
