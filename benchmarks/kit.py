@@ -239,7 +239,7 @@ def table(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> No
     print(f"\n{title}\n")
     widths = [max(len(row[i]) for row in (heads, *rows)) for i in range(len(heads))]
     for row in (heads, ["-" * width for width in widths], *rows):
-        cells = [cell.ljust(width) if i == 0 else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths))]
+        cells = [row[0].ljust(widths[0]), *(row[i].rjust(widths[i]) for i in range(1, len(row)))]
         print(f"| {' | '.join(cells)} |")
     sys.stdout.flush()
 

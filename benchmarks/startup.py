@@ -29,7 +29,7 @@ def start(words: Sequence[str], env: Mapping[str, str]) -> float:
 
 
 def imported(words: Sequence[str]) -> list[str]:
-    """Return which of `HEAVY` were imported when `initialize` was answered: what `-X importtime` has written by then."""
+    """Return which of `HEAVY` had been imported when `initialize` was answered, as `-X importtime` tells."""
     with Peer([words[0], "-X", "importtime", *words[1:]]) as peer:
         peer.initialize(confirm=False)
         peer.process.kill()
@@ -85,9 +85,8 @@ def main(arguments: list[str]) -> int:
         found = imported(alone)
     bad = [name for name in FORBIDDEN if name in found]
     print(f"\nNot imported when standalone answers: {', '.join(name for name in HEAVY if name not in found)}.")
-    print(
-        f"Imported: {', '.join(found) or 'none of these'}. Required: {', '.join(FORBIDDEN)} absent: {'MISSED' if bad else 'met'}."
-    )
+    print(f"Imported: {', '.join(found) or 'none of these'}.")
+    print(f"{', '.join(FORBIDDEN)} must be absent: {'MISSED' if bad else 'met'}.")
     return 0
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-CEILING = 60.0
+CEILING = 120.0
 """Seconds after which a wait is a failure; far more than any wait needs, also on a busy machine."""
 SHIMS = Path(__file__).parent / "shims"
 SHIGUAN = str(Path(sys.executable).with_name("shiguan"))
