@@ -95,7 +95,7 @@ def _look_at(chroma: ChromaFolder, name: str, seen: dict[str, Any]) -> None:
 
 
 def _end_with_parent() -> None:
-    sys.stdin.buffer.read()
+    os.read(0, 1)  # not through sys.stdin, whose lock an ending interpreter waits for
     os._exit(_ORPHANED)
 
 
