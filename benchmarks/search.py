@@ -29,6 +29,7 @@ USER = "bench"
 TOP_K = 12
 BASES = 600
 NOISE = 0.02
+WARM = 10
 PARTS = ("LexicalIndex.search", "Engine.embed_query", "VectorStore.search", "ReadableEvents.rows")
 """The methods between which the time of a search is divided."""
 _WHO = ("Lin Xiao", "Mara", "Old Chen", "Priya", "Jonas", "林晓", "老陈", "小雨", "阿杰", "周老师")
@@ -146,40 +147,15 @@ class Bare:
         return timed(lambda: self._collection.query(query_embeddings=vector, n_results=TOP_K, include=["distances"]))
 
 
-def end_to_end(data: Path, count: int, queries: int) -> list[list[str]]:
-    """Return the lines of the table for a folder of `count` events."""
-    from historian.embed import BuiltinEmbedder
-    from server.folder import VECTORS_NAME
-
-    embedder = BuiltinEmbedder()
-    embedder.load()
-    bare_times: list[float] = []
-    ours: list[float] = []
-    with folder() as copy, Peer(shiguan(data, "--standalone")) as peer:
-        shutil.copytree(data / VECTORS_NAME, copy / VECTORS_NAME)
-        bare = Bare(copy / VECTORS_NAME, embedder.embed)
-        peer.initialize()
-        peer.ready()
-        for number in range(-10, queries):
-            text = question(number + 10)
-            asked = time.perf_counter()
-            found = peer.call("search_events", query=text, top_k=TOP_K)
-            took = (time.perf_counter() - asked) * 1000
-            if len(found["events"]) == 0:
-                raise RuntimeError(f"nothing found for {text}")
-            plain = bare.time(text)
-            if number >= 0:
-                ours.append(took)
-                bare_times.append(plain)
-    return [
-        [f"{count:,} events, {name}", f"{of(bare_times):.2f}", f"{of(ours):.2f}", f"{of(ours) / of(bare_times):.1f}"]
-        for name, of in (("p50", p50), ("p95", p95))
-    ]
-
-
 @contextmanager
-def clocks(methods: Sequence[tuple[type, str]], spent: dict[str, float]) -> Generator[None]:
-    """Add up what methods take while the block runs, in ms, under `Class.method`."""
+def clocks(spent: dict[str, float]) -> Generator[None]:
+    """Add up what `PARTS` take while the block runs, in ms, under their names."""
+    from historian.engine import Engine
+    from historian.events import ReadableEvents
+    from historian.lexical import LexicalIndex
+    from historian.vectors import VectorStore
+
+    methods = ((LexicalIndex, "search"), (Engine, "embed_query"), (VectorStore, "search"), (ReadableEvents, "rows"))
     originals = [(owner, name, getattr(owner, name)) for owner, name in methods]
 
     def clocked(method: Callable[..., Any], key: str) -> Callable[..., Any]:
@@ -201,29 +177,41 @@ def clocks(methods: Sequence[tuple[type, str]], spent: dict[str, float]) -> Gene
             setattr(owner, name, method)
 
 
-def parts(data: Path, count: int, queries: int) -> list[str]:
-    """Return where the time of a search goes, in this process: medians in ms."""
-    from historian.engine import Engine
-    from historian.events import ReadableEvents
-    from historian.lexical import LexicalIndex
+def compare(data: Path, count: int, queries: int) -> tuple[list[list[str]], list[str]]:
+    """Ask each query of the server, of Chroma alone and of a copy of the data in this process; return both tables."""
     from historian.model import Scope
     from historian.session import Session
-    from historian.vectors import VectorStore
+    from server.folder import VECTORS_NAME
 
-    household, spent = open_house(data), dict.fromkeys(PARTS, 0.0)
-    with clocks(
-        [(LexicalIndex, "search"), (Engine, "embed_query"), (VectorStore, "search"), (ReadableEvents, "rows")], spent
-    ):
+    spent = dict.fromkeys(PARTS, 0.0)
+    taken: list[list[float]] = []
+    with folder() as copies, Peer(shiguan(data, "--standalone")) as peer, clocks(spent):
+        shutil.copytree(data, copies / "ours")
+        shutil.copytree(data / VECTORS_NAME, copies / "bare")
+        household = open_house(copies / "ours")
+        bare = Bare(copies / "bare", household.engine.embedder.embed)
         memory = household.memory.of(Scope(USER), Session(timezone="Asia/Shanghai"))
-        taken: list[list[float]] = []
-        for number in range(-5, queries):
+        peer.initialize()
+        peer.ready()
+        for number in range(queries + WARM):
+            text = question(number)
+            ours = timed(lambda: peer.call("search_events", query=text, top_k=TOP_K))  # noqa: B023
+            plain = bare.time(text)
             spent.update(dict.fromkeys(PARTS, 0.0))
-            text = question(number + 100_000)
-            whole = timed(lambda: memory.search_events(text, top_k=TOP_K))  # noqa: B023
-            if number >= 0:
-                taken.append([*spent.values(), whole - sum(spent.values())])
+            inside = timed(lambda: memory.search_events(text, top_k=TOP_K))  # noqa: B023
+            taken.append([plain, ours, *spent.values(), inside - sum(spent.values()), ours - inside])
         household.close()
-    return [f"{count:,} events", *(f"{p50(column):.2f}" for column in zip(*taken, strict=True))]
+    plain_times, our_times, *shares = [[*column] for column in zip(*taken[WARM:], strict=True)]
+    lines = [
+        [
+            f"{count:,} events, {name}",
+            f"{of(plain_times):.2f}",
+            f"{of(our_times):.2f}",
+            f"{of(our_times) / of(plain_times):.1f}",
+        ]
+        for name, of in (("p50", p50), ("p95", p95))
+    ]
+    return lines, [f"{count:,} events", *(f"{p50(share):.2f}" for share in shares)]
 
 
 def main(arguments: list[str]) -> int:
@@ -235,18 +223,16 @@ def main(arguments: list[str]) -> int:
     for count in counts:
         with folder() as data:
             fill(data, count)
-            lines += end_to_end(data, count, 100)
-            own = parts(data, count, 60)
-            whole = float(lines[-2][2])
-            inside = sum(float(value) for value in own[1:])
-            shares.append([*own, f"{whole - inside:.2f}"])
+            compared, own = compare(data, count, 100)
+            lines += compared
+            shares.append(own)
     table(
         f"`search_events` over stdio against one bare Chroma query (n_results={TOP_K}) of the same vector, in ms",
         ["", "bare Chroma", "search_events", "ratio"],
         lines,
     )
     table(
-        "Where the median goes, in ms",
+        "Where the time goes, medians in ms; the last column is the server's answer less the same search in this process",
         ["", "by words", "embed the query", "by meaning", "read rows", "rank and rest", "SDK, stdio, process"],
         shares,
     )
