@@ -232,7 +232,7 @@ def main(arguments: list[str]) -> int:
         lines,
     )
     table(
-        "Where the time goes, medians in ms; the last column is the server's answer less the same search in this process",
+        "Where the time goes, medians in ms; the last column: the answer less the same search in this process",
         ["", "by words", "embed the query", "by meaning", "read rows", "rank and rest", "SDK, stdio, process"],
         shares,
     )
