@@ -8,6 +8,7 @@ import stat
 import sys
 import time
 from collections.abc import Generator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,15 @@ TOOLS = {"end", "search_events", "get_profile", "search_profiles", "memory_statu
 def house(tmp_path: Path) -> Generator[House]:
     with House(tmp_path / "data") as made:
         yield made
+
+
+def open_files(pid: int) -> dict[int, str]:
+    """Return descriptor → what it is, of those that are not closed while one looks."""
+    found: dict[int, str] = {}
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            found[int(link.name)] = str(link.readlink())
+    return found
 
 
 @pytest.mark.parametrize("count", [8, pytest.param(24, marks=pytest.mark.soak)])
@@ -63,10 +73,10 @@ def test_the_owner_is_detached_from_the_client_that_started_it(house: House, tmp
     assert os.getsid(owner) == owner
     assert owner != client.pid
     assert Path(f"/proc/{owner}/cwd").readlink() == house.folder
-    opened = {int(link.name): str(link.readlink()) for link in Path(f"/proc/{owner}/fd").iterdir()}
+    opened = open_files(owner)
     assert opened[0] == "/dev/null"
     assert opened[1] == opened[2] == str(house.folder / "owner.log")
-    theirs = {str(link.readlink()) for link in Path(f"/proc/{client.pid}/fd").iterdir()}
+    theirs = {*open_files(client.pid).values()}
     pipes = {target for target in theirs if target.startswith("pipe:")}
     assert pipes
     assert not pipes & {*opened.values()}
