@@ -8,6 +8,7 @@ from datetime import datetime, tzinfo
 
 from historian.closing import TurnCloser
 from historian.errors import InvalidInputError, NotFoundError
+from historian.foreground import Foreground
 from historian.ids import normalise_id
 from historian.intake import message_from
 from historian.model import EntityType, Message, Scope
@@ -34,6 +35,7 @@ class Parts:
     search: EventSearch
     profiles: ProfileReader
     status: StatusReader
+    foreground: Foreground
 
 
 class Memory:
@@ -83,8 +85,9 @@ class ScopedMemory:
             message_ids=message_ids,
             location=location,
         )
-        self._require_messages(turn.message_ids)
-        return self._parts.closer.close(self._scope, self._session, turn)
+        with self._parts.foreground.call():
+            self._require_messages(turn.message_ids)
+            return self._parts.closer.close(self._scope, self._session, turn)
 
     def append(self, messages: Sequence[object]) -> AppendResult:
         """Record chat turns under the owner of this request; a bad one is named and never stops the rest."""

@@ -24,6 +24,7 @@ from historian.engine import Engine
 from historian.errors import NotConfiguredError
 from historian.events import EVENT_WORDS, EventStore
 from historian.evidence import EvidenceFinder
+from historian.foreground import Foreground
 from historian.indexer import Indexer
 from historian.memory import Memory, Parts
 from historian.memos import MemoStore
@@ -184,7 +185,7 @@ def _household(settings: Settings, database: Database, engine: Engine, queue: Qu
     profile_index = ProfileIndex(database)
     profiles = ProfileStore(settings.data_dir, clock=clock, revision_keep=options.profile.revision_keep)
     biographer = Biographer(profiles, profile_index, options.profile.max_lines)
-    steps, jobs_bell, vectors_bell = Steps(), Bell(), Bell()
+    steps, jobs_bell, vectors_bell, foreground = Steps(), Bell(), Bell(), Foreground()
     closer = TurnCloser(queue, receipts, clock, jobs_bell.ring)
     closer.adopt([*queue.jobs("pending"), *queue.jobs("processing")])
     pipeline = Pipeline(
@@ -205,6 +206,7 @@ def _household(settings: Settings, database: Database, engine: Engine, queue: Qu
         search=EventSearch(events, retrieval, lambda: options.query, clock),
         profiles=ProfileReader(biographer, profile_index, retrieval, lambda: options.query, clock),
         status=StatusReader(queue, receipts, memos, steps, indexer, retrieval, clock),
+        foreground=foreground,
     )
     historian = Historian(
         queue=queue,
@@ -215,6 +217,7 @@ def _household(settings: Settings, database: Database, engine: Engine, queue: Qu
         options=options.historian,
         jobs_bell=jobs_bell,
         vectors_bell=vectors_bell,
+        foreground=foreground,
     )
     return Household(
         memory=Memory(parts, options),
