@@ -2,26 +2,35 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+RUN := $(VENV)/.run
+DEV := $(VENV)/.dev
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test check bench soak clean install
-install: $(STAMP)
-
-$(STAMP): pyproject.toml constraints.txt
 ifdef UV
-	$(UV) venv --quiet --allow-existing --python $(PYTHON) $(VENV)
-	$(UV) pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[dev]'
+NEW_VENV = $(UV) venv --quiet --allow-existing --python $(PYTHON) $(VENV)
+INSTALL = $(UV) pip install --quiet --python $(BIN)/python -c constraints.txt
 else
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+NEW_VENV = $(PYTHON) -m venv $(VENV)
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 endif
+
+.PHONY: demo test check bench soak clean install
+install: $(RUN)
+
+# What running needs, and apart from it what developing needs: the demo shall not wait for type checkers.
+$(RUN): pyproject.toml constraints.txt
+	$(NEW_VENV)
+	$(INSTALL) -e .
 	@touch $@
 
-demo: $(STAMP)
+$(DEV): $(RUN)
+	$(INSTALL) -e '.[dev]'
+	@touch $@
+
+demo: $(RUN)
 	$(BIN)/python -m benchmarks.demo
 
-check: $(STAMP)
+check: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -31,10 +40,10 @@ check: $(STAMP)
 test: check
 	$(BIN)/python -m pytest -m "not soak"
 
-soak: $(STAMP)
+soak: $(DEV)
 	$(BIN)/python -m pytest -m soak
 
-bench: $(STAMP)
+bench: $(DEV)
 	$(BIN)/python -m benchmarks
 
 clean:

@@ -115,7 +115,7 @@ async def settled(client: Client, job_id: str) -> None:
     """Ask for the receipt until the historian is done with the job."""
     state = ""
     while state != "done":
-        await anyio.sleep(0.05)  # noqa: ASYNC110 - the job ends in another process
+        await anyio.sleep(0.05)
         status = (await call(client, "memory_status", job_id=job_id)).structured_content or {}
         state = status["job"]["state"]
 

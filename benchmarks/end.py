@@ -94,7 +94,9 @@ def rows(label: str, taken: Taken, target: Callable[[float, float, str], str]) -
         echo, bare, end = of(taken.echo), of(taken.bare), of(taken.end)
         more = end - echo
         figures = [f"{value:.2f}" for value in (echo, bare, end, more)]
-        lines.append([f"{label}, {name}", *figures, f"{end / echo:.2f}", f"{more / bare:.2f}", target(more, bare, name)])
+        lines.append(
+            [f"{label}, {name}", *figures, f"{end / echo:.2f}", f"{more / bare:.2f}", target(more, bare, name)]
+        )
     return lines
 
 
@@ -110,7 +112,7 @@ def many_target(more: float, _: float, name: str) -> str:
 
 def main(arguments: list[str]) -> int:
     """Measure and print; the argument is the number of rounds with one caller."""
-    rounds = int(arguments[0]) if arguments else 200
+    rounds = int(arguments[0]) if arguments else 60
     with folder() as data, folder() as disk, Peer(shiguan(data, "--standalone")) as ours, Peer(command(ECHO)) as echo:
         ours.initialize()
         echo.initialize()
@@ -119,7 +121,7 @@ def main(arguments: list[str]) -> int:
         measure(bench, 8, 3)
         single = measure(bench, 1, rounds)
         behind = measure(bench, 1, rounds, busy=True)
-        many = measure(bench, CALLERS, max(4, rounds // 25))
+        many = measure(bench, CALLERS, max(3, rounds // 12))
     table(
         "`end` over stdio, in ms; `end − echo` is what durability, checks and the gate cost",
         ["callers", "echo", "bare write", "end", "end − echo", "end / echo", "(end − echo) / bare", "target"],

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-PATIENCE = 120.0
+PATIENCE = 300.0
 """Seconds after which a process that does not answer is given up."""
 
 EMPTY = 'from mcp.server.mcpserver import MCPServer\n\nMCPServer("empty").run("stdio")\n'
@@ -64,7 +64,9 @@ class Peer:
     Use it as a context manager. `started` is the moment before the process was made.
     """
 
-    def __init__(self, command: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> None:
+    def __init__(
+        self, command: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: Path | None = None
+    ) -> None:
         self.started = time.perf_counter()
         self.process = subprocess.Popen(
             command,
@@ -96,13 +98,14 @@ class Peer:
         for thread in self._threads:
             thread.join()
 
-    def initialize(self) -> float:
-        """Open the connection; return the seconds since the process was started."""
+    def initialize(self, *, confirm: bool = True) -> float:
+        """Open the connection; return the seconds from the start of the process to the answer."""
         client = {"name": "benchmark", "version": "1"}
         params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
         self._send([self._request("initialize", params)])
         (arrived, _) = self._wait(1)[0]
-        self._send([b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'])
+        if confirm:
+            self._send([b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'])
         return arrived - self.started
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
@@ -162,7 +165,7 @@ class Peer:
         assert self.process.stdout is not None
         for line in self.process.stdout:
             arrived = time.perf_counter()
-            if b'"id":' in line[:60] or b'"id"' in line:  # not a notification
+            if b'"id"' in line:  # not a notification
                 with self._changed:
                     self.lines.append((arrived, line))
                     self._changed.notify_all()
@@ -236,7 +239,7 @@ def table(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> No
     print(f"\n{title}\n")
     widths = [max(len(row[i]) for row in (heads, *rows)) for i in range(len(heads))]
     for row in (heads, ["-" * width for width in widths], *rows):
-        cells = [cell.ljust(width) if i == 0 else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths))]
+        cells = [row[0].ljust(widths[0]), *(row[i].rjust(widths[i]) for i in range(1, len(row)))]
         print(f"| {' | '.join(cells)} |")
     sys.stdout.flush()
 

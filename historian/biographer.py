@@ -73,7 +73,7 @@ class Biographer:
         digest = profile.digest if profile is not None else self._store.digest(entity)
         if merge.profile.lines or profile is not None:
             digest = self._store.write(merge.profile, expected=digest)
-            self._index.refresh(entity, self._store.read(entity), digest)
+            self._index.refresh(entity, merge.profile, digest)
 
     def _lock(self, entity: Owner) -> threading.Lock:
         with self._guard:

@@ -74,12 +74,17 @@ class ChromaFolder:
         import chromadb
         from chromadb.config import Settings
 
-        with translated():
-            self._path.mkdir(parents=True, exist_ok=True)
-            settings = Settings(anonymized_telemetry=False)
-            self._client = cast("Client", chromadb.PersistentClient(path=str(self._path), settings=settings))
-            for known in self._client.list_collections():
-                self._collections[known.name] = self._client.get_collection(known.name, embedding_function=None)
+        try:
+            with translated():
+                self._path.mkdir(parents=True, exist_ok=True)
+                settings = Settings(anonymized_telemetry=False)
+                self._client = cast("Client", chromadb.PersistentClient(path=str(self._path), settings=settings))
+                for known in self._client.list_collections():
+                    self._collections[known.name] = self._client.get_collection(known.name, embedding_function=None)
+        except StoreError:
+            self.close()
+            _forget_failed(str(self._path))
+            raise
 
     def close(self) -> None:
         """Let go of the folder. Closing twice is no error."""
@@ -148,6 +153,14 @@ class ChromaFolder:
     def _matches(self, name: str) -> bool:
         metadata = self._collections[name].metadata or {}
         return metadata.get("embedder") == self._identity and metadata.get("dimension") == self._dimension
+
+
+def _forget_failed(path: str) -> None:
+    """Let Chroma open a folder anew: it keeps what failed to start, and would hand that out at every later try."""
+    from chromadb.api.shared_system_client import SharedSystemClient as Shared
+
+    if not Shared._identifier_to_refcount.get(path):  # pyright: ignore[reportPrivateUsage]
+        Shared._identifier_to_system.pop(path, None)  # pyright: ignore[reportPrivateUsage]
 
 
 def ids_of(collection: Collection, audience: str | None = None) -> list[str]:

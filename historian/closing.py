@@ -18,7 +18,7 @@ from historian.receipts import ReceiptRow, ReceiptStore
 from historian.sameness import fingerprint as same_mark
 from historian.session import Session
 from historian.turn import Advice, Receipt, Turn, fingerprint
-from historian.work import END, scope_payload
+from historian.work import END, acknowledged_at, scope_payload
 
 REPEAT_SECONDS = 600.0
 """Without a request id from the host, identical content in one scope within this time is a repeat (DESIGN §6)."""
@@ -78,7 +78,8 @@ class TurnCloser:
             if earlier is not None:
                 job_id, at = earlier.job_id, earlier.created_at
             else:
-                payload = job_payload(scope, session, turn, mark, now) | {"echoes": self._echoes(scope, turn)}
+                payload = job_payload(scope, session, turn, mark, now)
+                payload["echoes"] = self._echoes(scope, turn)
                 job_id, at = self._queue.enqueue(END, scope.owner.key, payload).job_id, now
             reservation.job_id, reservation.at = job_id, at
         finally:
@@ -104,7 +105,10 @@ class TurnCloser:
             return False
         if session.request_id is None and self._seconds_since(known.at) >= REPEAT_SECONDS:
             return True
-        job = self._queue.get(known.job_id)
+        return self._has_failed(known.job_id)
+
+    def _has_failed(self, job_id: str) -> bool:
+        job = self._queue.get(job_id)
         return job is not None and job[0] == "failed"
 
     def _drop_old(self) -> None:
@@ -124,7 +128,7 @@ class TurnCloser:
     def _earlier(self, owner: Owner, mark: str, session: Session, now: datetime) -> ReceiptRow | None:
         """Return the job that the same content made before this process knew of it."""
         found = self._receipts.by_fingerprint(owner, mark)
-        if found is None:
+        if found is None or self._has_failed(found.job_id):
             return None
         is_recent = (now - found.created_at).total_seconds() < REPEAT_SECONDS
         return found if session.request_id is not None or is_recent else None
@@ -149,7 +153,7 @@ class TurnCloser:
             for job in jobs:
                 mark = job.payload.get("fingerprint")
                 if job.kind == END and isinstance(mark, str):
-                    reservation = _Reservation(job_id=job.job_id, at=datetime.fromisoformat(job.created_at))
+                    reservation = _Reservation(job_id=job.job_id, at=acknowledged_at(job))
                     reservation.settled.set()
                     self._recent[mark] = reservation
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from historian.evidence import Evidence
@@ -25,18 +25,23 @@ class Draft:
     is_absolute: bool
 
 
-def draft_events(work: TurnWork, evidence: Evidence, end_seq: int, same_as: Callable[[str], str | None]) -> list[Event]:
-    """Return the events of one turn: one per observation, and one for the memo, which is no new information.
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What is asked of the memory: which earlier event says the same, and whether the record knows a name."""
 
-    `same_as` tells the id of an earlier event that says the same.
-    """
+    same_as: Callable[[str], str | None]
+    mentions: Callable[[str], bool]
+
+
+def draft_events(work: TurnWork, evidence: Evidence, end_seq: int, remembered: Remembered) -> list[Event]:
+    """Return the events of one turn: one per observation, and one for the memo, which is no new information."""
     context = _context(work, evidence)
     events: list[Event] = []
     for index, observation in enumerate(work.turn.observations):
         if not observation:
             continue
-        draft = draft_statement(observation, context, work, evidence)
-        earlier = same_as(draft.text) or next((e.event_id for e in events if e.text == draft.text), None)
+        draft = draft_statement(observation, context, work, evidence, remembered)
+        earlier = remembered.same_as(draft.text) or next((e.event_id for e in events if e.text == draft.text), None)
         if index in work.echoes:
             draft = replace(draft, flags=(*draft.flags, ECHO))
             earlier = earlier or ECHO
@@ -46,7 +51,9 @@ def draft_events(work: TurnWork, evidence: Evidence, end_seq: int, same_as: Call
     return events
 
 
-def draft_statement(observation: str, context: RewriteContext, work: TurnWork, evidence: Evidence) -> Draft:
+def draft_statement(
+    observation: str, context: RewriteContext, work: TurnWork, evidence: Evidence, remembered: Remembered
+) -> Draft:
     """Rewrite one observation; drift is stored verbatim and flagged, also with `force`."""
     rewritten = rewrite_offline(observation, context)
     known = tuple(name for name in (evidence.sender_name, work.session.agent_name, work.sender_id) if name)
@@ -56,13 +63,19 @@ def draft_statement(observation: str, context: RewriteContext, work: TurnWork, e
     )
     text = observation if drifts else rewritten.text
     flags = [f"drift:{drift.kind}:{drift.found}" for drift in drifts]
-    if sources:
-        flags += [f"person:{name}" for name in unsupported_persons(observation, sources, known)]
+    flags += [f"person:{name}" for name in _invented(observation, sources, known, remembered)]
     if not evidence.message_ids:
         flags.append(NO_EVIDENCE)
     unresolved = [] if work.turn.force else [*(f"{hit.kind}:{hit.found}" for hit in inspect(text)), *rewritten.flags]
     is_absolute = not unresolved and not drifts
     return Draft(text, tuple(dict.fromkeys([*flags, *unresolved])), is_absolute)
+
+
+def _invented(observation: str, sources: Sequence[str], known: Sequence[str], remembered: Remembered) -> list[str]:
+    """Return the persons that the agent names and nobody mentioned."""
+    if not sources:
+        return []
+    return [name for name in unsupported_persons(observation, sources, known) if not remembered.mentions(name)]
 
 
 def _context(work: TurnWork, evidence: Evidence) -> RewriteContext:

@@ -16,6 +16,8 @@ UNSAID_WINDOW = timedelta(minutes=30)
 """A turn that names no message may rest on one of the record that was said this short a time before."""
 SAME_TURN = timedelta(minutes=10)
 """Two `end` calls with one source message this close together speak of the same turn; later it was said again."""
+NAMES_LOOKED_AT = 50
+"""Newest messages in which the speaker's name is looked for when the turn itself does not tell it."""
 UNKNOWN_CONVERSATION = "end"
 """The conversation of a stand-in where the host does not say which one it is."""
 
@@ -48,7 +50,20 @@ class EvidenceFinder:
             sources=tuple(message.content for message in messages),
             recent=self._recent(work, ids),
             said_at=_local(last, work),
-            sender_name=work.session.sender_name or next((m.sender_name for m in messages if m.sender_name), None),
+            sender_name=work.session.sender_name or self._name(work, messages),
+        )
+
+    def mentions(self, work: TurnWork, name: str) -> bool:
+        """Say whether the record of this owner has the name anywhere: then nobody invented that person."""
+        wanted = '"' + name.replace('"', " ") + '"'
+        return bool(self._record.within(frozenset({work.scope.owner.key})).lexical(wanted, limit=1).items)
+
+    def _name(self, work: TurnWork, messages: Sequence[Message]) -> str | None:
+        """Return the name under which the speaker was recorded last: in the evidence, else a little earlier."""
+        earlier = self._record.within(frozenset({work.scope.owner.key})).list(limit=NAMES_LOOKED_AT)
+        spoken = [*messages, *(stored.message for stored in earlier)]
+        return next((m.sender_name for m in spoken if m.sender_name and m.sender_id == work.sender_id), None) or next(
+            (m.sender_name for m in messages if m.sender_name and m.role == "user"), None
         )
 
     def _named(self, work: TurnWork) -> list[Message]:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from historian import gate_terms as zh
+from historian import gate_times as zh
 from historian import gate_words as en
 from historian.gate_guards import counts, is_code, is_name
+from historian.gate_spans import widened
 
 _QUOTES = re.compile("[“「『《〈«`\"＂‘']")
 MAX_FINDINGS = 1000
@@ -128,7 +129,7 @@ def _trigger() -> re.Pattern[str]:
 
 
 def _scan(masked: str, text: str) -> Iterator[Finding]:
-    position = found = 0
+    position = found = last = 0
     search, words = _trigger().search, _word_rows()
     while found < MAX_FINDINGS and (match := search(masked, position)) is not None:
         run, start, position = match[0], match.start(), match.end()
@@ -146,9 +147,10 @@ def _scan(masked: str, text: str) -> Iterator[Finding]:
         else:
             kind, end = _apply(rules, masked, start)
         position = max(position, end)
-        if kind is not None:
-            found += 1
-            yield Finding(kind, text[start:end], start, end)
+        if kind is not None and masked[end : end + 1] != "_":
+            start, last = widened(masked, start, end, last)
+            found, position = found + 1, max(position, last)
+            yield Finding(kind, text[start:last], start, last)
 
 
 def _apply(rules: _Rules, masked: str, start: int) -> tuple[GateKind | None, int]:

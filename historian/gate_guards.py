@@ -19,8 +19,11 @@ _SENTENCE_REACH = 120
 _CLAUSE_END = re.compile(r"[，。；：！？、,;:!?\n（()）]")
 _SENTENCE_END = re.compile(r"[。！？!?\n]|\.\s")
 _OPENING = " \t\"“‘'(（[【*•>-—–"
+_RARE_SURNAMES = "鲍乔乌樊阎焦尤阮闵骆虞耿滕殷葛聂晏柴瞿祁裴娄刁饶詹桂楚晁佟窦宁阚靳冉艾褚辛卓"
+_DOUBLE_SURNAMES = "欧阳|慕容|司马|诸葛|上官|司徒|皇甫|令狐|端木|尉迟|公孙|夏侯|西门|独孤|南宫|完颜|东方"
 _NAME = re.compile(
-    rf"(?:[小老阿][{zh.HAN}]|[{zh.SURNAMES}][{zh.HAN}]{{1,2}}|[A-Z][a-z]+(?: [A-Z][a-z]+)?|￼+)"
+    rf"(?:[小老阿][{zh.HAN}]|(?:[{zh.SURNAMES}{_RARE_SURNAMES}]|{_DOUBLE_SURNAMES})[{zh.HAN}]{{1,2}}|"
+    r"[A-Z][a-z]+(?: [A-Z][a-z]+)?|￼+)"
     r"\s?(?:说|表示|提到|曾经?|也|都|就|和家人|一家)?\s*"
 )
 _NOT_NAME = re.compile(r".*[天代朝时年月日会考金周试工装案立度班课业程婚]$")
@@ -31,6 +34,8 @@ _DATE = (
     r"\d{1,2}/\d{1,2}(?:/\d{2,4})?)"
 )
 _DATE_AFTER = re.compile(rf"(?:晚上?|早上?|上午|下午|中午|傍晚)?[\s,，(（]*(?:the |on )?{_DATE}")
+_ANY_DATE = re.compile(rf"\d{{4}}-\d{{2}}|\d{{4}}\s?年|{_DATE}")
+_MOMENT_BEFORE = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?: \d\d:\d\d)?\s?$|\d\s?[年月日号点分]$")
 _DATE_BEFORE = re.compile(rf"{_DATE}[\s,，(（/]*(?:是|is a |was a |, a )?(?:on )?$")
 _HABIT_ZH = re.compile(r"喜欢|常常|经常|总[是会]|习惯|每|一般|通常|爱|偶尔|往往|照例|固定")
 _HABIT_EN = en.words("every each usually always often typically normally generally never regularly sometimes")
@@ -41,7 +46,7 @@ _FUTURE = en.words(
 )
 _PAST = en.words(
     "was were did had ran wrote built made learnt lost read took came went won sold grew fell rose "
-    "became got gave drove swam spent found taught cut put set"
+    "became got gave drove flew swam spent found taught cut put set"
 )
 _GENERIC_THEN = re.compile(r"(?:会|将|后|就)?(?:被)?(?:自动|过期|失效|超时|重试|到期|断开|释放|删除|清除|关闭)")
 _WILL_DO = re.compile(
@@ -125,6 +130,26 @@ def _start(text: str, start: int, end: int) -> bool:
     return _before(text, start, _SENTENCE_END) == ""
 
 
+def _opening(text: str, start: int, end: int) -> bool:
+    """Tell whether a sequel such as 届时 opens its sentence, so that nothing before it says when."""
+    prefix = _before(text, start, _SENTENCE_END)
+    return prefix is not None and (not prefix or _is_person(prefix)) and _dated(text, start, end)
+
+
+def _anchored(text: str, start: int) -> bool:
+    """Tell whether a date stands before `start` in its sentence."""
+    before = _before(text, start, _SENTENCE_END, _SENTENCE_REACH)
+    return _ANY_DATE.search(before if before is not None else text[max(0, start - _SENTENCE_REACH) : start]) is not None
+
+
+def _sequel(text: str, start: int, end: int) -> bool:
+    """Tell whether `the following day` has no day to follow."""
+    if _anchored(text, start) or text[end : end + 1] == ":":
+        return False
+    before = _before(text, start, _SENTENCE_END, _SENTENCE_REACH)
+    return before in ("the", "The") or any(_is_past(word) for word in _words(_sentence(text, start, end)))
+
+
 def _dated(text: str, start: int, end: int) -> bool:
     if _DATE_AFTER.match(text, end) is not None:
         return False
@@ -153,6 +178,8 @@ def _calendar(text: str, start: int, end: int) -> bool:
 def _fresh(text: str, start: int, end: int) -> bool:
     if text[start + 1 : end] in ("才", "刚"):
         return True
+    if _MOMENT_BEFORE.search(text[max(0, start - _REACH) : start]) is not None:
+        return False
     prefix = _before(text, start, _CLAUSE_END)
     return not (prefix is not None and len(prefix) == 1 and prefix in zh.SURNAMES)
 
@@ -160,6 +187,8 @@ def _fresh(text: str, start: int, end: int) -> bool:
 def _begun(text: str, start: int, end: int) -> bool:
     before = text[max(0, start - 4) : start].rstrip()
     if before and before[-1] in zh.ANCHOR_ENDS:
+        return False
+    if text[end - 1] == "后" and (before[-1:] in ("了", "每") or _anchored(text, start)):
         return False
     if re.match(r"(?:1[5-9]|20)\d\d\s?年", text[start:end]):
         return False
@@ -199,9 +228,13 @@ def _i(text: str, start: int, end: int) -> bool:
     return before[-1:] not in ("卷", "型", "类", "级", "期", "部", "章", "第") and text[start - 1 : end + 1] != "(I)"
 
 
+def _is_past(word: str) -> bool:
+    return word in _PAST or (len(word) > 4 and word.endswith("ed"))
+
+
 def _future(text: str, start: int, end: int) -> bool:
     words = _words(_sentence(text, start, end))
-    if any(word in _PAST or (len(word) > 4 and word.endswith("ed")) for word in words):
+    if any(_is_past(word) for word in words):
         return False
     return not _FUTURE.isdisjoint(words) or any(
         first in ("is", "are", "am", "be") and (second.endswith("ing") or second in ("back", "over", "out", "up"))
@@ -224,6 +257,8 @@ _GUARDS: Mapping[str, Callable[[str, int, int], bool]] = MappingProxyType(
     {
         "bare": _bare,
         "start": _start,
+        "opening": _opening,
+        "sequel": _sequel,
         "dated": _chinese_weekday,
         "weekday": _weekday,
         "weekend": _chinese_weekday,

@@ -23,7 +23,7 @@ _WEEKDAY = f"(?:{WEEKDAYS.replace(' ', '|')})"
 _MONTH = f"(?:{MONTHS.replace(' may ', ' ').replace(' ', '|')}|(?-i:May))"
 _SEASON = "spring|summer|autumn|fall|winter|christmas|easter|thanksgiving"
 _LONG = rf"weeks?|weekends?|fortnight|months?|quarters?|semesters?|terms?|sprints?|years?|decades?|century|{_SEASON}"
-_UNIT = rf"(?:seconds?|minutes?|hours?|days?|nights?|{_LONG})"
+UNIT = rf"(?:seconds?|minutes?|hours?|days?|nights?|{_LONG})"
 COUNT = (
     r"(?:\d{1,4}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|half an?|"
     r"(?:a )?few|(?:a )?couple(?: of)?|several|many|some)"
@@ -93,6 +93,18 @@ ROWS: tuple[Row, ...] = (
         rf")?(?:{_PERSON})\b(?=['’]s|{_FOLLOWS})",
     ),
     (
+        "this that",
+        "pronoun",
+        r"th(?:is|at) (?:guy|person|man|woman|lady|gentleman|kid|boy|girl|fellow)(?= [a-z])(?! (?:cave|group|"
+        r"scouts?|band|hours?|days?|months?|power|page)\b)",
+    ),
+    (
+        "user",
+        "pronoun",
+        r"(?:(?<=^the )|(?<=\.\sthe ))user (?:also |really |now )?(?:prefers|likes|dislikes|loves|hates|enjoys|lives|"
+        r"is (?:allergic|married|vegetarian|vegan|based|from)|works|wants|said|told|mentioned|moved|thinks|feels)\b",
+    ),
+    (
         "these those",
         "pronoun",
         r"(?:these|those)\s+(?:people|men|women|children|folks|two|kids|guys|students|customers|users|"
@@ -126,24 +138,32 @@ ROWS: tuple[Row, ...] = (
     ("tonight nowadays currently presently lately momentarily tonite yesterday's today's tomorrow's", "time", ""),
     ("now", "pass", r"now and (?:then|again)\b"),
     ("now", "time", ""),
-    ("right just from until till by for", "time", r"(?:right|just|from|until|till|by|for) now(?: on)?\b(?!\()"),
+    (
+        "right just from until till by for as",
+        "time",
+        r"(?:right|just|from|until|till|by|for|as of) (?-i:now|NOW)(?: on)?\b(?!\()",
+    ),
     ("recently", "time", r"(?<!least )(?<!most )(?<!more )recently"),
-    ("recent", "time", rf"recent (?:{_UNIT})"),
+    ("recent", "time", rf"recent (?:{UNIT})"),
     ("soon", "time", r"(?<!as )(?<!too )(?<!how )(?<!so )soon(?!\s(?:after|as)\b)"),
     ("ago", "time:ago", ""),
-    ("last", "pass", rf"last (?:{_UNIT}|{_WEEKDAY}|time) (?:of|in|before|at|when)\b"),
-    ("last", "time", rf"(?<!the )(?<!')(?<!s )last (?:hours?|night|evening|{_LONG}|{_WEEKDAY}|{_MONTH}|time)\b"),
-    ("last past", "time", rf"(?:last|past) {COUNT} (?:\w+ )?{_UNIT}\b"),
+    ("last", "pass", rf"last (?:{UNIT}|{_WEEKDAY}|time) (?:of|in|before|at|when)\b"),
+    (
+        "last",
+        "time",
+        rf"(?<!the )(?<!['’]s )(?<!s['’] )last (?:hours?|night|evening|{_LONG}|{_WEEKDAY}|{_MONTH}|time)\b",
+    ),
+    ("last past", "time", rf"(?:last|past) {COUNT} (?:\w+ )?{UNIT}\b"),
     ("last past", "time", rf"(?<=the )(?:last|past) (?:hour|{_LONG})\b(?! (?:of|in)\b)"),
-    ("next", "time", rf"(?<!the )(?<!s )next (?:{_LONG}|{_WEEKDAY}|{_MONTH}|time)\b"),
-    ("next", "time", rf"next {COUNT} (?:\w+ )?{_UNIT}\b"),
+    ("next", "time", rf"(?<!the )(?<!['’]s )(?<!s['’] )next (?:{_LONG}|{_WEEKDAY}|{_MONTH}|time)\b"),
+    ("next", "time", rf"next {COUNT} (?:\w+ )?{UNIT}\b"),
     (
         "next",
         "time",
         r"(?:(?<=over the )|(?<=in the )|(?<=within the )|(?<=for the )|(?<=during the ))next "
-        rf"(?:{_UNIT})\b",
+        rf"(?:{UNIT})\b",
     ),
-    ("coming upcoming", "time", rf"(?:up)?coming (?:few |{COUNT} )?(?:{_UNIT}|{_WEEKDAY})\b"),
+    ("coming upcoming", "time", rf"(?:up)?coming (?:few |{COUNT} )?(?:{UNIT}|{_WEEKDAY})\b"),
     (
         "this",
         "time",
@@ -152,10 +172,11 @@ ROWS: tuple[Row, ...] = (
     ("that", "time:start", r"that (?:day|night|week|weekend|month|year|morning|afternoon|evening)\b"),
     ("these", "time", r"these days\b|these past\b"),
     ("other", "time", r"(?<=the )other (?:day|night|week|month|morning|evening)\b(?!\sof)"),
-    ("in", "time:future", rf"in (?:about |around |just |less than |under |another )?{COUNT} (?:more )?{_UNIT}\b"),
+    ("in", "time:future", rf"in (?:about |around |just |less than |under |another )?{COUNT} (?:more )?{UNIT}\b"),
     ("later", "time:later", r"later(?=\s*[.!?]|\s*$|\s+(?:in|on in) the (?:day|week|month|year)\b)"),
     ("earlier", "time", r"earlier in the (?:day|week|month|year)\b"),
     ("shortly", "time", r"shortly(?!\s+(?:after|before|there|following|prior))"),
+    ("week weekend month year", "time", r"(?<=the )(?:week|weekend|month|year) (?:before last|after next)\b"),
     ("moment", "time", r"(?:(?<=at the )|(?<=at this ))moment\b(?!\s(?:of|when|that))"),
     ("present", "time", r"(?<=at )present\b(?!ation|s)"),
     ("future", "time", r"(?<=in the )future\b(?!\s(?:tense|of))"),
@@ -192,7 +213,18 @@ ROWS: tuple[Row, ...] = (
         r"city|title|landlord|girlfriend|boyfriend|week|month|year|quarter|sprint|semester|priority|goal|"
         r"rent|weight)s?\b",
     ),
-    ("so", "time", r"so far(?=\s*[,.;]|\s*$)"),
+    (
+        "so",
+        "time",
+        r"so far\b(?! (?:away|from|as|that|apart|ahead|behind|above|below|out|off|north|south|east|west|up|down|"
+        r"back)\b)",
+    ),
+    (
+        "following",
+        "time:sequel",
+        r"(?<=the )following (?:day|night|week|weekend|month|year|morning|afternoon|evening)\b",
+    ),
+    ("next", "time:sequel", r"(?<=the )next (?:day|morning|afternoon|evening)\b"),
     ("here", "pass", r"(?-i:Here (?:Maps|Technologies|WeGo))\b"),
     ("here here's", "pass", r"here (?:and there|to stay)\b|(?<=neither )here nor there\b"),
     ("hang", "pass", r"hang in there"),

@@ -69,6 +69,11 @@ class Indexer:
             log.info("%d vectors were missing or in excess", mended)
         return mended
 
+    def wake(self) -> None:
+        """Begin to load the embedder when texts wait for it and nobody has asked for it yet."""
+        if self._engine.state == "cold" and self.waiting():
+            self._engine.start()
+
     def catch_up(self, limit: int) -> None:
         """Embed what waits when it is little, so that a search sees what was stored just before it.
 
@@ -86,13 +91,13 @@ class Indexer:
         """
         self._gone.extend((collection, row) for row in rows)
 
-    def waiting(self) -> int:
-        """Return how many texts have no vector of the present embedder."""
-        return self._waiting(-1)
+    def waiting(self, owner: str | None = None) -> int:
+        """Return how many texts have no vector of the present embedder, of all owners or of the one with this key."""
+        return self._waiting(-1, owner)
 
-    def _waiting(self, most: int) -> int:
+    def _waiting(self, most: int, owner: str | None = None) -> int:
         identity = self._engine.embedder.identity
-        return sum(backlog.count(identity, most=most) for backlog in self.backlogs)
+        return sum(backlog.count(identity, owner, most=most) for backlog in self.backlogs)
 
     def _delete_gone(self) -> None:
         gone = self._gone[:]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from datetime import tzinfo
+from datetime import UTC, tzinfo
 
 from historian.errors import InvalidInputError
 from historian.ids import normalise_id
@@ -43,7 +43,7 @@ def message_from(raw: object, zone: tzinfo) -> Message:
     sender = _optional_id(raw, "sender_id")
     given = _optional_id(raw, "message_id")
     message = Message(
-        message_id=given or _derived_id(conversation, str(role), sender, ts.isoformat(), content),
+        message_id=given or _derived_id(conversation, str(role), sender, ts.astimezone(UTC).isoformat(), content),
         conversation_id=conversation,
         role=role,
         content=content,

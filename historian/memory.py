@@ -9,6 +9,7 @@ from datetime import datetime, tzinfo
 from historian.closing import TurnCloser
 from historian.errors import InvalidInputError, NotFoundError
 from historian.evidence_reading import MAX_QUERY, EvidenceReader, ScopedEvidence
+from historian.foreground import Foreground
 from historian.ids import normalise_id
 from historian.indexer import Indexer
 from historian.intake import message_from
@@ -35,6 +36,7 @@ class Parts:
     status: StatusReader
     evidence: EvidenceReader
     indexer: Indexer
+    foreground: Foreground
 
 
 class Memory:
@@ -84,8 +86,9 @@ class ScopedMemory:
             message_ids=message_ids,
             location=location,
         )
-        self._require_messages(turn.message_ids)
-        return self._parts.closer.close(self._scope, self._session, turn)
+        with self._parts.foreground.call():
+            self._require_messages(turn.message_ids)
+            return self._parts.closer.close(self._scope, self._session, turn)
 
     def append(self, messages: Sequence[object]) -> AppendResult:
         """Record chat turns under the owner of this request; a bad one is named and never stops the rest."""

@@ -90,7 +90,7 @@ class QueueOptions(_Table):
 class ProfileOptions(_Table):
     """Profile files."""
 
-    bounds: ClassVar[Bounds] = {"revision_keep": (0, 1000), "max_lines": (1, 10_000)}
+    bounds: ClassVar[Bounds] = {"revision_keep": (1, 1000), "max_lines": (1, 10_000)}
 
     revision_keep: int = 5
     max_lines: int = 100

@@ -43,6 +43,7 @@ class Pipeline:
     biographer: Biographer
     evidence: EvidenceFinder
     indexer: Indexer
+    has_more: Callable[[], bool]
     clock: Clock
 
     def run(self, job: Job, step: Step) -> None:
@@ -75,11 +76,19 @@ class Pipeline:
         end_seq = work.session.end_seq if work.session.end_seq is not None else entry.end_seq
         stored = [item.event for item in self.events.of_job(owner, work.request_id, end_seq)]
         if not stored:
-            from historian.drafting import draft_events  # its patterns take 100 ms, which no client shall wait for
+            from historian.drafting import (
+                Remembered,
+                draft_events,
+            )  # its patterns take 100 ms, which no client shall wait for
 
             evidence = self.evidence.find(work)
             step("rewrite")
-            stored = draft_events(work, evidence, end_seq, lambda text: self._same_as(owner, text))
+            stored = draft_events(
+                work,
+                evidence,
+                end_seq,
+                Remembered(lambda text: self._same_as(owner, text), lambda name: self.evidence.mentions(work, name)),
+            )
         step("store")
         with self.database.write():
             self.events.add(stored)
@@ -123,9 +132,13 @@ class Pipeline:
             self.biographer.merge(entity, [_statement(event, shown_in, work.session.group_name) for event in new])
 
     def _embed(self) -> None:
-        """Vectors are derived: what fails here keeps waiting, is found by words, and is tried again behind."""
+        """Vectors are derived: what fails here keeps waiting, is found by words, and is tried again behind.
+
+        While more jobs wait, they come first: one batch for many of them costs what a batch for one does.
+        """
         try:
-            self.indexer.run_batch()
+            if not self.has_more():
+                self.indexer.run_batch()
         except (ModelError, StoreError) as error:
             log.warning("vectors wait: %s", error)
 

@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +21,7 @@ from historian.errors import StoreError
 PROBE_SECONDS = 180.0
 """How long reading every vector may take; a damaged index can also make Chroma read for ever."""
 _CANNOT_LOOK = 3
+_ORPHANED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +44,16 @@ def probe(folder: Path) -> Probe:
     if not folder.exists():
         return Probe()
     command = [sys.executable, "-P", "-m", "historian.probe", str(folder)]
+    life, ours = os.pipe()  # it ends when this process does, and the child with it
     try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=PROBE_SECONDS, check=False
-        )
+        done = subprocess.run(command, stdin=life, capture_output=True, timeout=PROBE_SECONDS, check=False)
     except subprocess.TimeoutExpired:
         return Probe(damaged=True, deadly=True)
     except OSError as error:
         raise StoreError("The vectors cannot be examined: no process could be started.") from error
+    finally:
+        os.close(life)
+        os.close(ours)
     if done.returncode == _CANNOT_LOOK:
         raise StoreError("The vectors cannot be examined: the vector store is not installed properly.")
     if done.returncode != 0:
@@ -89,8 +94,14 @@ def _look_at(chroma: ChromaFolder, name: str, seen: dict[str, Any]) -> None:
         raise StoreError("Vectors are missing from the index.")
 
 
+def _end_with_parent() -> None:
+    os.read(0, 1)  # not through sys.stdin, whose lock an ending interpreter waits for
+    os._exit(_ORPHANED)
+
+
 def main() -> int:
     """Print what lies in the folder that the command line names."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         seen = look(Path(sys.argv[1]))
     except ImportError:

@@ -11,7 +11,7 @@ from historian.database import Database
 from historian.engine import Engine
 from historian.errors import ModelError, StoreError
 from historian.indexer import Indexer
-from historian.lexical import LexicalIndex, Within
+from historian.lexical import EVERYWHERE, LexicalIndex, Within
 from historian.model import Reach
 from historian.text import says_nothing
 
@@ -90,6 +90,8 @@ class Retrieval:
 
 
 def _between(since: float | None, until: float | None) -> Within:
+    if since is None and until is None:
+        return EVERYWHERE  # else the time of every row that has a word of the query is looked up
     low = -(2**62) if since is None else math.ceil(since * 1000)
     high = 2**62 if until is None else math.ceil(until * 1000)
     return Within(condition="t.epoch_ms >= ? AND t.epoch_ms < ?", parameters=(low, high))

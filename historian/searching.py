@@ -51,7 +51,8 @@ class EventSearch:
         until = query.until.timestamp() if query.until else None
         hits = self._retrieval.find("events", query.text, query.reach, limit=CANDIDATES, since=since, until=until)
         readable = self._events.within(query.reach)
-        found = {item.row: item for item in readable.rows(hits.scores) if _fits(item, query, since, until)}
+        worth = [row for row, signals in hits.scores.items() if _can_rank(*signals, options.time_decay_min_similarity)]
+        found = {item.row: item for item in readable.rows(worth) if _fits(item, query, since, until)}
         half_life = (
             options.time_decay_half_life_days_auto if query.automatic else options.time_decay_half_life_days_tool
         )
@@ -66,6 +67,11 @@ class EventSearch:
         )
         events = tuple(FoundEvent(found[int(item.id)].event, item.score, item.how) for item in ranked)
         return FoundEvents(events, degraded=hits.degraded)
+
+
+def _can_rank(similarity: float | None, lexical: float | None, floor: float) -> bool:
+    """Say whether `rank` could keep a row: reading the others costs more than finding them did."""
+    return bool(lexical) or (similarity is not None and similarity >= floor)
 
 
 def _fits(item: StoredEvent, query: EventQuery, since: float | None, until: float | None) -> bool:

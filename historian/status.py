@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any
-
 from historian.clock import Clock
-from historian.errors import NotFoundError
+from historian.errors import InvalidInputError, NotFoundError
 from historian.indexer import Indexer
-from historian.job import Job
+from historian.job import Job, is_job_id
 from historian.memos import MemoStore
 from historian.model import Scope
 from historian.queue import Queue
@@ -16,10 +13,12 @@ from historian.receipts import ReceiptStore
 from historian.retrieval import Retrieval
 from historian.steps import Steps
 from historian.views import JobState, JobStatus, Memo, Status
+from historian.work import END, TurnWork, acknowledged_at
 
 FAILURES_SHOWN = 20
 SLOW_SECONDS = 60.0
 """A job that waits longer than this earns a hint."""
+NO_JOB = "There is no job of that id in this scope."
 OFFLINE = ("events are written by rules: no chat model is configured",)
 
 
@@ -61,7 +60,7 @@ class StatusReader:
             processing=len(working),
             failed=len(failed),
             oldest_age_seconds=oldest,
-            unembedded=self._indexer.waiting(),
+            unembedded=self._indexer.waiting(lane),
             degraded=self._retrieval.state(),
             offline=OFFLINE,
             job=self._job(scope, job_id) if job_id is not None else None,
@@ -81,12 +80,14 @@ class StatusReader:
         return [*waiting, *stored][:limit]
 
     def _job(self, scope: Scope, job_id: str) -> JobStatus:
+        if not is_job_id(job_id):
+            raise NotFoundError(NO_JOB)
         unfinished = self._queue.get(job_id)
         if unfinished is not None and unfinished[1].lane == scope.owner.key:
             return self._status(unfinished[1], unfinished[0])
         entry = self._receipts.get(job_id, scope.owner)
         if entry is None:
-            raise NotFoundError("There is no job of that id in this scope.")
+            raise NotFoundError(NO_JOB)
         age = (self._clock.now() - entry.created_at).total_seconds()
         return JobStatus(job_id, entry.state, entry.step, entry.attempts, entry.error, age)
 
@@ -95,16 +96,17 @@ class StatusReader:
         return JobStatus(job.job_id, state, self._steps.of(job.job_id), job.attempts, error, self._age(job))
 
     def _age(self, job: Job) -> float:
-        return max(0.0, (self._clock.now() - datetime.fromisoformat(job.created_at)).total_seconds())
+        return max(0.0, (self._clock.now() - acknowledged_at(job)).total_seconds())
 
 
 def _memo_of(job: Job) -> list[Memo]:
-    turn: Any = job.payload.get("turn")
-    if not isinstance(turn, dict) or not turn.get("memo"):
+    if job.kind != END:
         return []
-    session: Any = job.payload["session"]
-    at = datetime.fromisoformat(str(job.payload["ended_at"]))
-    return [Memo(str(turn["memo"]), job.job_id, at, str(session["timezone"]))]
+    try:
+        work = TurnWork.read(job.job_id, job.payload)
+    except InvalidInputError:
+        return []
+    return [Memo(work.turn.memo, job.job_id, work.ended_at, work.session.timezone)] if work.turn.memo else []
 
 
 def _hint(oldest: float | None, failed: int) -> str:

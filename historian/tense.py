@@ -37,7 +37,8 @@ _ANNOUNCED: Final = re.compile(
 _IRREGULAR: Final = words(
     "was were did had went came saw met took got gave made said told left lost won ran sold sent spent "
     "bought brought caught thought taught fought felt fell found flew forgot froze broke began became bit "
-    "blew built burnt chose cut cost dealt dreamt drank drove ate heard held hit hurt kept knew laid led "
+    "blew built burnt chose cut cost dealt dreamt learnt leapt leant spelt spilt spoilt smelt "
+    "drank drove ate heard held hit hurt kept knew laid led "
     "lent let lay meant paid quit read rode rang rose sang sat shook shot shut slept slid spoke spilt "
     "stood stole stuck swam swore threw tore understood woke wore wrote wasn't weren't didn't hadn't "
     "couldn't wouldn't could overslept withdrew drew grew hid hung sank put set"

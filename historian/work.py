@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
+from historian.errors import InvalidInputError
+from historian.job import Job
 from historian.model import Scope
 from historian.session import Session
 from historian.turn import Turn
@@ -25,6 +27,15 @@ def scope_payload(scope: Scope) -> dict[str, Any]:
 def scope_from(payload: Mapping[str, Any]) -> Scope:
     """Return the scope that `scope_payload` wrote."""
     return Scope(payload["user_id"], payload["group_id"], frozenset(payload["groups"]))
+
+
+def acknowledged_at(job: Job) -> datetime:
+    """Return when a job was taken on, aware; the beginning of 1970 where its file was damaged and does not say."""
+    try:
+        at = datetime.fromisoformat(job.created_at)
+    except ValueError:
+        return datetime.fromtimestamp(0, UTC)
+    return at if at.tzinfo is not None else at.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +62,20 @@ class TurnWork:
 
     @classmethod
     def read(cls, job_id: str, payload: Mapping[str, Any]) -> TurnWork:
-        """Return the work that a job of kind `end` describes."""
-        return cls(
-            job_id=job_id,
-            scope=scope_from(payload["scope"]),
-            session=Session(**payload["session"]),
-            turn=Turn.from_payload(payload["turn"]),
-            mark=payload["fingerprint"],
-            ended_at=datetime.fromisoformat(payload["ended_at"]),
-            echoes=frozenset(payload.get("echoes", ())),
-        )
+        """Return the work that a job of kind `end` describes.
+
+        Raises:
+            InvalidInputError: it describes none; trying again would not help.
+        """
+        try:
+            return cls(
+                job_id=job_id,
+                scope=scope_from(payload["scope"]),
+                session=Session(**payload["session"]),
+                turn=Turn.from_payload(payload["turn"]),
+                mark=payload["fingerprint"],
+                ended_at=datetime.fromisoformat(payload["ended_at"]),
+                echoes=frozenset(payload.get("echoes", ())),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise InvalidInputError("The payload of the job is not a closed turn; discard the job.") from None

@@ -22,6 +22,7 @@ from historian.errors import (
     ShiguanError,
     StoreError,
 )
+from historian.foreground import Foreground
 from historian.indexer import Indexer
 from historian.job import Job
 from historian.options import HistorianOptions
@@ -36,6 +37,9 @@ VECTORS_SECONDS = 5.0
 """How long texts may wait for their vector when nothing rings: after a failure, or while the embedder loads."""
 UNSETTLED_SECONDS = 2.0
 """How long after a failure of the queue itself a job is done again."""
+ASIDE_SECONDS = 0.5
+"""How long a job waits at most for the foreground to fall quiet."""
+ASIDE_POLL_SECONDS = 0.01
 SWEEP_EVERY = 240
 """Rounds of maintenance between two sweeps of old failures: about an hour."""
 
@@ -54,6 +58,7 @@ class Historian:
     options: HistorianOptions
     jobs_bell: Bell
     vectors_bell: Bell
+    foreground: Foreground
     _busy: dict[str, Job] = field(default_factory=dict[str, Job])
 
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
@@ -64,11 +69,18 @@ class Historian:
             tasks.start_soon(self._keep_vectors)
             task_status.started()
             while True:
+                await self._step_aside()
                 job = await self._claim()
                 if job is not None:
                     await tasks.start(self._work, job)
                 else:
                     await self.jobs_bell.wait(await self._idle_seconds())
+
+    async def _step_aside(self) -> None:
+        """Let those who wait for an answer go first: rules and `end` share one interpreter."""
+        with anyio.move_on_after(ASIDE_SECONDS):
+            while self.foreground.is_busy():  # noqa: ASYNC110 - quiet is the absence of an event
+                await anyio.sleep(ASIDE_POLL_SECONDS)
 
     async def _idle_seconds(self) -> float:
         poll = self.options.poll_interval_seconds
@@ -125,7 +137,7 @@ class Historian:
             self.pipeline.run(job, lambda step: self.steps.enter(job.job_id, step))
         except RetryableModelError as error:
             return partial(self._retry, job, str(error), error.retry_after)
-        except (ModelError, StoreError) as error:
+        except (ModelError, StoreError, ConflictError) as error:
             return partial(self._retry, job, str(error), None)
         except ShiguanError as error:
             return partial(self._give_up, job, str(error))
@@ -182,8 +194,11 @@ class Historian:
 
     async def _keep_vectors(self) -> None:
         """Give every text its vector, and try again later what fails, also the loading of the embedder itself."""
+        begun = anyio.current_time()
         while True:
             try:
+                if anyio.current_time() - begun >= VECTORS_SECONDS:  # not while a first client waits to be greeted
+                    await anyio.to_thread.run_sync(self.indexer.wake)
                 await anyio.to_thread.run_sync(self.indexer.reconcile)
                 done = await anyio.to_thread.run_sync(self.indexer.run_batch)
             except ShiguanError as error:

@@ -167,18 +167,12 @@ def _object(name: str, value: Any) -> dict[str, Any]:
 
 
 def _kind(value: Any) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true or false"
-        case int() | float():
-            return "a number"
-        case str():
-            return "a text"
-        case list():
-            return "a list"
-        case dict():
-            return "an object"
-        case _:
-            return "that"
+    kinds = {
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+        str: "a text",
+        list: "a list",
+        dict: "an object",
+    }
+    return "null" if value is None else kinds.get(type(value), "that")

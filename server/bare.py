@@ -18,13 +18,14 @@ CONFIG_NAME = "shiguan.toml"
 
 
 class BareSettings(NamedTuple):
-    """Whose memory, where, and which toolsets. `timezone` is an IANA name; ids are normalised."""
+    """Whose memory, where, and which toolsets. `timezone` is an IANA name, ids are normalised, `name` is shown."""
 
     data_dir: Path
     user: str
     groups: tuple[str, ...]
     timezone: str
     toolsets: tuple[str, ...]
+    name: str | None = None
 
 
 def read_bare_settings(flags: Mapping[str, Any], environment: Mapping[str, str]) -> BareSettings:
@@ -49,7 +50,12 @@ def read_bare_settings(flags: Mapping[str, Any], environment: Mapping[str, str])
         groups=tuple(normalise_id(group, "group") for group in groups),
         timezone=system_timezone(environment) if named is None else _zone_name(str(named)),
         toolsets=_names("toolsets", first("toolsets", "SHIGUAN_TOOLSETS")),
+        name=_display_name(first("name", "SHIGUAN_USER_NAME")),
     )
+
+
+def _display_name(value: object) -> str | None:
+    return None if value is None else " ".join(str(value).split())[:100] or None
 
 
 def data_folder(flag: str | Path | None, environment: Mapping[str, str]) -> Path:
@@ -79,8 +85,6 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise StoreError("The data folder is a file; name a folder with --data-dir.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInputError(f"{CONFIG_NAME} cannot be read as TOML: {error}.") from None
-    except NotADirectoryError:
-        raise StoreError("The data folder is a file, or lies in one; name a folder with --data-dir.") from None
     except OSError:
         raise StoreError(f"{CONFIG_NAME} cannot be read; check its permissions.") from None
 

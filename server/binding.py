@@ -61,7 +61,7 @@ class FixedBinder:
         if named:
             raise MCPError(
                 code=INVALID_REQUEST,
-                message=f"This server is bound to one user; start it with --trust-host to accept {named[0]} in _meta.",
+                message=f"This server is bound to one user and takes no identity from _meta; leave {named[0]} out.",
             )
         return self.binding
 

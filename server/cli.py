@@ -69,6 +69,7 @@ def _with_identity(parser: argparse.ArgumentParser) -> None:
         metavar="GROUP",
         help="a group of the user; one binds the request to it, several only make them readable ($SHIGUAN_GROUPS)",
     )
+    parser.add_argument("--name", help="the user's name, by which statements call them ($SHIGUAN_USER_NAME)")
     parser.add_argument("--timezone", help="IANA name, for example Asia/Shanghai (default: the system's)")
 
 

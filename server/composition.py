@@ -27,6 +27,7 @@ from historian.errors import NotConfiguredError
 from historian.events import EVENT_WORDS, EventStore
 from historian.evidence import EvidenceFinder
 from historian.evidence_reading import EvidenceReader
+from historian.foreground import Foreground
 from historian.indexer import Indexer
 from historian.memory import Memory, Parts
 from historian.memos import MemoStore
@@ -201,7 +202,7 @@ def _household(settings: Settings, database: Database, engine: Engine, queue: Qu
     profile_index = ProfileIndex(database)
     profiles = ProfileStore(settings.data_dir, clock=clock, revision_keep=options.profile.revision_keep)
     biographer = Biographer(profiles, profile_index, options.profile.max_lines)
-    steps, jobs_bell, vectors_bell = Steps(), Bell(), Bell()
+    steps, jobs_bell, vectors_bell, foreground = Steps(), Bell(), Bell(), Foreground()
     closer = TurnCloser(queue, receipts, clock, jobs_bell.ring)
     closer.adopt([*queue.jobs("pending"), *queue.jobs("processing")])
     pipeline = Pipeline(
@@ -213,6 +214,7 @@ def _household(settings: Settings, database: Database, engine: Engine, queue: Qu
         biographer=biographer,
         evidence=EvidenceFinder(record, options.historian.recent_messages_inject_k),
         indexer=indexer,
+        has_more=lambda: queue.stats().pending > 0,
         clock=clock,
     )
     profile_reader = ProfileReader(biographer, profile_index, retrieval, lambda: options.query, clock)
@@ -232,6 +234,7 @@ def _household(settings: Settings, database: Database, engine: Engine, queue: Qu
             clock=clock,
         ),
         indexer=indexer,
+        foreground=foreground,
     )
     historian = Historian(
         queue=queue,
@@ -242,6 +245,7 @@ def _household(settings: Settings, database: Database, engine: Engine, queue: Qu
         options=options.historian,
         jobs_bell=jobs_bell,
         vectors_bell=vectors_bell,
+        foreground=foreground,
     )
     return Household(
         memory=Memory(parts, options),

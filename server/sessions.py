@@ -52,7 +52,7 @@ def serve_standalone(settings: Settings, wire: Wire) -> None:
     hold.take("serve --standalone")
     try:
         household = open_household(settings)
-        binding = Binding(scope_of(settings), Session(timezone=settings.timezone))
+        binding = Binding(scope_of(settings), Session(timezone=settings.timezone, sender_name=settings.name))
         attached = Attached(household.memory, FixedBinder(binding), household.warm_up)
         anyio.run(partial(_serve, app, household, attached, wire))
     finally:

@@ -19,7 +19,7 @@ from typing_extensions import override
 
 from historian.errors import InvalidInputError
 from historian.options import ContextOptions, HistorianOptions, Options, ProfileOptions, QueryOptions, QueueOptions
-from server.bare import read_bare_settings, read_config
+from server.bare import BareSettings, read_bare_settings, read_config
 
 
 class EmbeddingSettings(BaseModel):
@@ -54,6 +54,7 @@ class Settings(BaseSettings):
     groups: Annotated[tuple[str, ...], NoDecode]
     timezone: str
     toolsets: Annotated[tuple[str, ...], NoDecode]
+    name: str | None = None
     embedding: EmbeddingSettings = EmbeddingSettings()
     query: QueryOptions = QueryOptions()
     historian: HistorianOptions = HistorianOptions()
@@ -95,14 +96,15 @@ def load_settings(flags: Mapping[str, Any], environment: Mapping[str, str]) -> S
         InvalidInputError: a setting has a wrong value, or the file is not TOML; the sentence names the setting.
     """
     bare = read_bare_settings(flags, environment)
-    top = {name: getattr(bare, name) for name in ("data_dir", "user", "groups", "timezone", "toolsets")}
+    top = {name: getattr(bare, name) for name in BareSettings._fields}
     tables = {name: value for name, value in read_config(bare.data_dir).items() if name not in top}
     try:
         return Settings(**top, tables=tables)  # type: ignore[call-arg]
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "a setting"
-        reason = first["msg"].removeprefix("Value error, ")
+        unknown = first["type"] in ("extra_forbidden", "unexpected_keyword_argument")
+        reason = "there is no such setting" if unknown else first["msg"].removeprefix("Value error, ")
         raise InvalidInputError(f"The setting {where} is wrong: {reason}.") from None
     except SettingsError as error:
         table = str(error).partition('"')[2].partition('"')[0]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from historian.model import Scope
     from server.settings import Settings
 
-_SETTINGS = ("data_dir", "user", "groups", "timezone", "toolsets")
+_SETTINGS = BareSettings._fields
 
 
 def settings_from(arguments: argparse.Namespace) -> Settings:

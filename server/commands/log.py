@@ -13,6 +13,7 @@ from historian.queue import Queue
 from historian.work import APPEND, scope_payload
 from historian.zones import load_zone
 from server.commands.common import bare_settings_from, say, scope_of
+from server.folder import QUEUES_NAME, make_folder
 
 
 def log_turn(arguments: argparse.Namespace) -> int:
@@ -33,7 +34,8 @@ def log_turn(arguments: argparse.Namespace) -> int:
         "ts": arguments.ts or datetime.now(UTC).astimezone(zone).isoformat(),
     }
     message["message_id"] = message_from(message, zone).message_id
-    queue = Queue(settings.data_dir / "queues", clock=SystemClock())
+    make_folder(settings.data_dir)
+    queue = Queue(settings.data_dir / QUEUES_NAME, clock=SystemClock())
     try:
         payload: dict[str, object] = {
             "scope": scope_payload(scope),

@@ -27,6 +27,8 @@ START_SECONDS = 60.0
 ANSWER_SECONDS = 20.0
 """How long an owner that listens may take to greet back; it may still be importing."""
 POLL_SECONDS = 0.02
+DETACHED_ON_WINDOWS = 0x00000008 | 0x00000200
+"""DETACHED_PROCESS and CREATE_NEW_PROCESS_GROUP."""
 MAX_KILLED = 3
 """So many owners may be killed from outside, one after the other, while they start."""
 NO_ANSWER = "The owner of the data folder does not answer; end that process, or look into owner.log beside the data."
@@ -158,17 +160,12 @@ def start_owner(folder: Path) -> tuple[subprocess.Popen[bytes], int]:
             stdout=descriptor,
             stderr=descriptor,
             cwd=folder,
-            **_detached(),
+            creationflags=DETACHED_ON_WINDOWS if os.name == "nt" else 0,
+            start_new_session=os.name != "nt",
         )
         return process, os.fstat(descriptor).st_size
     finally:
         os.close(descriptor)
-
-
-def _detached() -> dict[str, Any]:
-    if os.name == "nt":
-        return {"creationflags": 0x00000008 | 0x00000200}  # DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP
-    return {"start_new_session": True}
 
 
 def _open_lock(path: Path) -> int:

@@ -51,6 +51,8 @@ class Control:
                 request: Any = json.loads(await lines.receive_until(b"\n", MAX_LINE_BYTES))
             except (anyio.EndOfStream, anyio.IncompleteRead, anyio.DelimiterNotFound, ValueError):
                 return
+            if not isinstance(request, dict):
+                return
             if request.get("op") == "stop":
                 await stream.send(encode({"ok": True, "result": {"pid": os.getpid()}}))
                 self._stop()
@@ -65,6 +67,8 @@ class Control:
             return {"ok": True, "result": operation(request)}
         except ShiguanError as error:
             return {"ok": False, "error": str(error)}
+        except (KeyError, TypeError, AttributeError):
+            return {"ok": False, "error": "The owner cannot read this request; use the same version on both sides."}
 
     def _status(self, _: Mapping[str, Any]) -> dict[str, Any]:
         stats = self._household.queue.stats()

@@ -11,7 +11,15 @@ from server import __version__
 from server.bare import BareSettings
 
 IDENTITY_VARIABLES = frozenset(
-    {"SHIGUAN_USER_ID", "SHIGUAN_USER", "SHIGUAN_GROUPS", "SHIGUAN_TIMEZONE", "SHIGUAN_TOOLSETS", "SHIGUAN_DATA_DIR"}
+    {
+        "SHIGUAN_USER_ID",
+        "SHIGUAN_USER",
+        "SHIGUAN_USER_NAME",
+        "SHIGUAN_GROUPS",
+        "SHIGUAN_TIMEZONE",
+        "SHIGUAN_TOOLSETS",
+        "SHIGUAN_DATA_DIR",
+    }
 )
 """Variables that are a client's own; all others are settings of the memory, which the owner's environment decides."""
 MAX_BYTES = 65_536
@@ -24,6 +32,7 @@ def greeting(settings: BareSettings, token: str, purpose: str) -> dict[str, Any]
         "token": token,
         "version": __version__,
         "user": settings.user,
+        "name": settings.name,
         "groups": list(settings.groups),
         "timezone": settings.timezone,
         "toolsets": list(settings.toolsets),

@@ -27,12 +27,16 @@ from server.owner.apps import Apps
 from server.owner.control import Control
 from server.owner.lines import LineSink, LineSource
 from server.owner.preamble import MAX_BYTES, differing, digests, encode, is_greeting, is_newer
+from server.wire import leave_within
 
 GREETING_SECONDS = 10.0
 LOOK_SECONDS = 0.25
 FIRST_CLIENT_SECONDS = 20.0
 """How long an owner waits for the client that started it, however short its idle time is."""
-WRONG_TOKEN = "This client does not know the secret of the data folder; if owner.token was changed, end the owner first."
+WRONG_TOKEN = "This client does not know the secret of the data folder; if owner.token changed, end the owner first."
+
+EXIT_SECONDS = 10.0
+"""How long a call that cannot be interrupted, say to a slow embedding endpoint, may hold up the end."""
 
 log = logging.getLogger(__name__)
 
@@ -61,6 +65,7 @@ class Owner:
             tasks.start_soon(self._leave_when_idle)
             tasks.start_soon(self._leave_on_signal)
             await self._stopping.wait()
+            leave_within(EXIT_SECONDS)
             tasks.cancel_scope.cancel()
 
     async def _serve(self, stream: SocketStream) -> None:
@@ -166,4 +171,5 @@ def binding_of(hello: Mapping[str, Any]) -> Binding:
     names = [normalise_id(str(group), "group") for group in groups]
     load_zone(str(hello["timezone"]))
     scope = Scope(normalise_id(str(hello["user"]), "user"), names[0] if len(names) == 1 else None, frozenset(names))
-    return Binding(scope, Session(timezone=str(hello["timezone"])))
+    name = hello.get("name")
+    return Binding(scope, Session(timezone=str(hello["timezone"]), sender_name=str(name) if name else None))

@@ -24,7 +24,7 @@ from server.tools.results import (
     StatusAnswer,
 )
 
-NOTHING_FOUND = "Nothing remembered matches; try other words, a wider time range, or the raw messages."
+NOTHING_FOUND = "Nothing remembered matches; try other words or a wider time range."
 
 
 def local(instant: datetime, timezone: str) -> str:

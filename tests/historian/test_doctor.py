@@ -14,7 +14,7 @@ from historian.embed_fake import HashingEmbedder
 from historian.errors import PermanentModelError
 from historian.finding import Check
 from server.composition import Household
-from tests.kit.patient import ALICE, TEXTS, event, household, kill_by_header, trial
+from tests.kit.patient import ALICE, TEXTS, event, household, make_deadly, trial
 
 MANY = [f"第 {number} 件事 of many" for number in range(120)]
 
@@ -93,12 +93,12 @@ def test_texts_that_wait_are_a_warning_and_embedded_when_it_mends(tmp_path: Path
     [
         lambda chroma: (chroma / "chroma.sqlite3").write_bytes(b"no database at all" * 999),
         lambda chroma: os.truncate(chroma / "chroma.sqlite3", 50_000),
-        kill_by_header,
+        make_deadly,
         lambda chroma: os.truncate(next(chroma.glob("*/data_level0.bin")), 1_000),
         lambda chroma: os.truncate(next(chroma.glob("*/index_metadata.pickle")), 99),
         lambda chroma: next(chroma.glob("*/data_level0.bin")).unlink(),
     ],
-    ids=["garbage", "half a database", "a deadly header", "few vectors", "half its ids", "no vectors"],
+    ids=["garbage", "half a database", "deadly links", "few vectors", "half its ids", "no vectors"],
 )
 def test_damaged_vectors_are_set_aside_made_again_and_only_then_removed(
     tmp_path: Path, damage: Callable[[Path], object]

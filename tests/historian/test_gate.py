@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,45 @@ def test_findings_come_in_order_with_offsets_into_the_given_text() -> None:
 )
 def test_a_hint_says_what_to_put_in_place_of_the_word(finding: Finding, hint: str) -> None:
     assert finding.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase"),
+    [
+        ("Judy left two weeks ago.", "two weeks ago"),
+        ("Judy left about a year and a half ago.", "about a year and a half ago"),
+        ("Judy left not long ago.", "not long ago"),
+        ("Judy left a few years back.", "a few years back"),
+        ("Judy met Ivan the other day.", "the other day"),
+        ("Judy came last Friday night.", "last Friday night"),
+        ("Judy is busy at the moment.", "at the moment"),
+        ("Judy called earlier today.", "earlier today"),
+        ("Judy slept badly over the past few days.", "the past few days"),
+        ("Judy left the week before last.", "the week before last"),
+        ("去年底张三搬家。", "去年底"),
+        ("今年三月五号张三搬家。", "今年三月五号"),
+        ("上个月五号张三搬家。", "上个月五号"),
+        ("最近几天张三失眠。", "最近几天"),
+        ("三个半小时以前张三到家。", "三个半小时以前"),
+    ],
+)
+def test_a_finding_spans_the_whole_phrase_that_a_person_would_replace(text: str, phrase: str) -> None:
+    assert [finding.found for finding in inspect(text)] == [phrase]
+
+
+def test_a_phrase_never_reaches_into_the_finding_before_it() -> None:
+    found = inspect("Judy said today this morning two days ago the other day 去年去年底。")
+    assert all(first.end <= second.start for first, second in pairwise(found))
+    assert len(found) == 6
+
+
+def test_a_sequel_counts_only_where_nothing_dates_it() -> None:
+    assert kinds("届时由李雷主持。") == ["time"]
+    assert kinds("发布会定于 2026-05-20，届时由李雷主持。") == []
+    assert kinds("The following day Judy flew home.") == ["time"]
+    assert kinds("Judy landed on 2026-03-01 and left the following day.") == []
+    assert kinds("李雷在 2026-03-01 摔伤，两周后拆线。") == []
+    assert kinds("李雷两周后拆线。") == ["time"]
 
 
 def test_a_text_is_absolute_when_nothing_is_found() -> None:
@@ -156,6 +196,12 @@ def test_a_word_glued_to_chinese_text_is_still_a_word() -> None:
         "《",
         "this ",
         "over ",
+        "following ",
+        "a year and a half ago ",
+        "届时",
+        "两周后",
+        "与其",
+        "2026-01-01 刚",
     ],
 )
 def test_a_hostile_text_takes_linear_time(unit: str) -> None:

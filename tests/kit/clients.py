@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import sqlite3
+import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from server.owner.address import read_holder
-from tests.kit.stdio import CEILING, RpcError, ServerGone, Stdio, environment, run
+from tests.kit.stdio import CEILING, Stdio, environment, run
 
 LOOK = 0.02
 """Seconds between two looks at what can only be looked at: another process's files and its end."""
@@ -142,6 +143,11 @@ def until(
         time.sleep(LOOK)
 
 
+def say(line: str) -> None:
+    """Show a figure to whoever runs the tests with -s, or reads a failure."""
+    sys.stdout.write(f"{line}\n")
+
+
 def resident(pid: int) -> float:
     """Return a process's resident memory in MB."""
     status = Path(f"/proc/{pid}/status").read_text()
@@ -184,6 +190,3 @@ def at_once(*actions: Callable[[], object]) -> None:
     """Run actions in threads at the same time, to their end."""
     with together(*actions):
         pass
-
-
-__all__ = ["CEILING", "Client", "House", "RpcError", "ServerGone", "at_once", "together", "until"]

@@ -73,9 +73,12 @@ def marked(opened: Household) -> int:
     return sum(backlog.count_done(identity) for backlog in opened.indexer.backlogs)
 
 
-def kill_by_header(chroma: Path) -> None:
-    """Let the index say that it is larger than any memory: reading it ends the process."""
-    header = next(chroma.glob("*/header.bin"))
-    data = bytearray(header.read_bytes())
-    data[8:16] = (1 << 40).to_bytes(8, "little")
-    header.write_bytes(data)
+def make_deadly(chroma: Path) -> None:
+    """Let every link of the index lead out of it: a process that follows one ends with a segmentation fault."""
+    for path in chroma.glob("*/data_level0.bin"):
+        header = (path.parent / "header.bin").read_bytes()
+        size, links = (int.from_bytes(header[at : at + 8], "little") for at in (28, 44))
+        data = bytearray(path.read_bytes())
+        for start in range(0, len(data) - size + 1, size):
+            data[start : start + links] = (32).to_bytes(4, "little") + (0x7FFFFFF0).to_bytes(4, "little") * 32
+        path.write_bytes(data)

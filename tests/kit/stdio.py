@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-CEILING = 60.0
+CEILING = 120.0
 """Seconds after which a wait is a failure; far more than any wait needs, also on a busy machine."""
 SHIMS = Path(__file__).parent / "shims"
 SHIGUAN = str(Path(sys.executable).with_name("shiguan"))
@@ -245,6 +245,13 @@ class Stdio:
             if pipe is not None:
                 pipe.close()
         return code
+
+    def died(self) -> bool:
+        """Wait for an end by SIGKILL that the process brings upon itself; tell whether it came."""
+        try:
+            return self.process.wait(CEILING) == -signal.SIGKILL
+        except subprocess.TimeoutExpired:
+            return False
 
     def leave(self, seconds: float = CEILING) -> int:
         """Close stdin and wait for the end; return the exit code."""

@@ -14,7 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from historian.errors import FolderInUseError
+from historian.hold import FolderHold
+from historian.restore import restore
 from tests.kit.clients import House, together
+from tests.kit.patient import household
 
 pytestmark = [pytest.mark.process, pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")]
 SAID = ["小明不吃辣。", "Bob moved to Berlin in May 2026.", "Alice 的猫叫 Mochi。"]
@@ -46,7 +50,7 @@ def test_a_backup_made_while_others_write_restores_to_the_same_answers(tmp_path:
 
         def write() -> None:
             number = 0
-            while not stop.is_set() and number < 60:
+            while not stop.is_set() and number < 20:
                 number += 1
                 busy.call("end", observations=[f"Bob has met person number {number}."])
 
@@ -87,15 +91,41 @@ def test_a_folder_that_holds_a_memory_is_refused_and_untouched(kept: Path, other
     assert (other.folder / "memory.sqlite3").read_bytes() == before
 
 
-def test_settings_that_stand_in_the_folder_outlast_the_restoring_and_a_running_owner_forbids_it(
-    kept: Path, other: House
-) -> None:
+def test_settings_that_stand_in_the_folder_outlast_the_restoring(kept: Path, other: House) -> None:
     other.folder.mkdir(mode=0o700)
     (other.folder / "shiguan.toml").write_text('timezone = "Europe/Berlin"\n')
     other.command("restore", str(kept))
     assert (other.folder / "shiguan.toml").read_text() == 'timezone = "Europe/Berlin"\n'
     assert sorted(path.name for path in other.folder.parent.iterdir() if path.name.startswith(".~")) == []
     assert stat.S_IMODE(other.folder.stat().st_mode) == 0o700
+
+
+def test_a_held_folder_is_refused_and_left_as_it_was(kept: Path, tmp_path: Path) -> None:
+    hold = FolderHold(tmp_path / "held")
+    hold.take("test")
+    with pytest.raises(FolderInUseError):
+        restore(kept, tmp_path / "held")
+    hold.release()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["held"]
+    restore(kept, tmp_path / "held")
+    assert (tmp_path / "held" / "memory.sqlite3").exists()
+
+
+def test_a_job_under_way_waits_again_after_restoring_and_what_was_no_job_is_kept(tmp_path: Path) -> None:
+    """P13."""
+    with household(tmp_path / "data", start=False) as opened:
+        under_way = opened.queue.enqueue("k", "one", {})
+        assert opened.queue.claim() is not None
+        waiting = opened.queue.enqueue("k", "two", {})
+        (tmp_path / "data" / "queues" / "pending" / "bad.json").write_text("half a j")
+        opened.queue.jobs("pending")
+        opened.back_up(tmp_path / "b.tar.gz")
+    restore(tmp_path / "b.tar.gz", tmp_path / "new")
+    with household(tmp_path / "new", (), start=False) as opened:
+        assert {job.job_id for job in opened.queue.jobs("pending")} == {under_way.job_id, waiting.job_id}
+        assert opened.queue.jobs("processing") == []
+        assert (tmp_path / "new" / "queues" / "failed" / "bad.poison").read_text() == "half a j"
+        assert opened.indexer.waiting() == 6
 
 
 def rewritten(source: Path, target: Path, change: Callable[[dict[str, bytes]], None]) -> Path:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import signal
 import sys
 import threading
 import time
@@ -12,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.clients import Client, House, ServerGone, alive, end, is_of, processes, together, until
+from tests.kit.clients import Client, House, alive, end, is_of, processes, say, together, until
+from tests.kit.stdio import ServerGone
 
 pytestmark = [pytest.mark.process, pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")]
 
@@ -44,7 +47,13 @@ class Writer:
                 text = f"Gardener {mark} planted quince trees near Lund on 2024-03-02."
                 self.jobs.append(self.client.call("end", observations=[text], force=True)["job_id"])
                 self.ended.append(mark)
-                message = {"message_id": mark, "conversation_id": "c", "role": "user", "content": mark, "ts": 1709366400}
+                message = {
+                    "message_id": mark,
+                    "conversation_id": "c",
+                    "role": "user",
+                    "content": mark,
+                    "ts": 1709366400,
+                }
                 self.client.call("messages_append", messages=[message])
                 self.appended.append(mark)
             except ServerGone:
@@ -78,7 +87,7 @@ def test_nothing_acknowledged_is_lost_or_doubled_when_owner_client_or_both_are_k
             for writer in writers:
                 writer.stopping.set()
     house.embedded(watcher, seconds=300 + 10 * rounds)
-    print(f"{rounds} rounds: the slowest first answer of a new owner took {slowest:.2f} s")
+    say(f"{rounds} rounds: the slowest first answer of a new owner took {slowest:.2f} s")
     assert slowest < 30
     for writer in writers:
         for mark in writer.ended:
@@ -143,7 +152,7 @@ def test_a_client_of_either_era_outlives_its_owner(house: House, era: str) -> No
     end(first)
     begun = time.monotonic()
     assert client.call("memory_status")["pending"] == 0
-    print(f"{era}: a new owner answered after {time.monotonic() - begun:.2f} s")
+    say(f"{era}: a new owner answered after {time.monotonic() - begun:.2f} s")
     assert house.owner() != first
     opening = [message for message in client.messages() if "capabilities" in json.dumps(message)]
     assert len(opening) == 1
@@ -176,11 +185,9 @@ def test_a_cancelled_call_is_cancelled_in_the_owner_and_the_connection_lives_on(
     assert client.call("memory_status")["pending"] == 0
 
 
+@pytest.mark.soak
 def test_an_owner_that_hangs_is_named_instead_of_waited_for_for_ever(house: House) -> None:
     """P9, P18: a stopped process accepts connections and answers nothing."""
-    import os
-    import signal
-
     house.ready()
     owner = house.owner()
     os.kill(owner, signal.SIGSTOP)
@@ -188,7 +195,7 @@ def test_an_owner_that_hangs_is_named_instead_of_waited_for_for_ever(house: Hous
         client = house.client()
         begun = time.monotonic()
         assert client.wait_exit(seconds=100) == 1
-        print(f"a hanging owner was named after {time.monotonic() - begun:.1f} s")
+        say(f"a hanging owner was named after {time.monotonic() - begun:.1f} s")
         assert "does not answer" in client.stderr
     finally:
         os.kill(owner, signal.SIGCONT)

@@ -8,11 +8,12 @@ import stat
 import sys
 import time
 from collections.abc import Generator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from tests.kit.clients import House, alive, at_once, resident
+from tests.kit.clients import House, alive, at_once, resident, say
 
 pytestmark = [pytest.mark.process, pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")]
 TOOLS = {"end", "search_events", "get_profile", "search_profiles", "memory_status"}
@@ -22,6 +23,15 @@ TOOLS = {"end", "search_events", "get_profile", "search_profiles", "memory_statu
 def house(tmp_path: Path) -> Generator[House]:
     with House(tmp_path / "data") as made:
         yield made
+
+
+def open_files(pid: int) -> dict[int, str]:
+    """Return descriptor → what it is, of those that are not closed while one looks."""
+    found: dict[int, str] = {}
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            found[int(link.name)] = str(link.readlink())
+    return found
 
 
 @pytest.mark.parametrize("count", [8, pytest.param(24, marks=pytest.mark.soak)])
@@ -37,7 +47,7 @@ def test_clients_that_start_at_once_on_an_empty_folder_all_list_tools_from_one_o
 
     at_once(*(lambda index=index: list_tools(index) for index in range(count)))
     took = time.monotonic() - begun
-    print(f"{count} clients on an empty folder listed their tools within {took:.2f} s")
+    say(f"{count} clients on an empty folder listed their tools within {took:.2f} s")
     assert names == [TOOLS] * count
     assert took < 15 * count / 8
     assert house.owners() == [house.owner()]
@@ -63,10 +73,10 @@ def test_the_owner_is_detached_from_the_client_that_started_it(house: House, tmp
     assert os.getsid(owner) == owner
     assert owner != client.pid
     assert Path(f"/proc/{owner}/cwd").readlink() == house.folder
-    opened = {int(link.name): os.readlink(link) for link in Path(f"/proc/{owner}/fd").iterdir()}
+    opened = open_files(owner)
     assert opened[0] == "/dev/null"
     assert opened[1] == opened[2] == str(house.folder / "owner.log")
-    theirs = {os.readlink(link) for link in Path(f"/proc/{client.pid}/fd").iterdir()}
+    theirs = {*open_files(client.pid).values()}
     pipes = {target for target in theirs if target.startswith("pipe:")}
     assert pipes
     assert not pipes & {*opened.values()}
@@ -93,7 +103,7 @@ def test_the_owner_answers_before_its_embedder_is_loaded_and_words_are_found_mea
         begun = time.monotonic()
         client = house.ready()
         took = time.monotonic() - begun
-        print(f"cold client with a hanging model: initialize after {took:.2f} s")
+        say(f"cold client with a hanging model: initialize after {took:.2f} s")
         assert took < 10
         receipt = client.call("end", observations=["Marlene planted 12 quince trees in Lund on 2024-03-02."])
         assert receipt["queued"]
@@ -111,7 +121,7 @@ def test_a_client_loads_the_standard_library_only_and_weighs_little(house: House
     client = house.ready()
     client.call("memory_status")
     weight = resident(client.pid)
-    print(f"a further client weighs {weight:.1f} MB")
+    say(f"a further client weighs {weight:.1f} MB")
     assert weight < 20
     maps = Path(f"/proc/{client.pid}/maps").read_text()
     assert not [name for name in ("pydantic", "numpy", "rpds", "chromadb") if name in maps]

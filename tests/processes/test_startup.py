@@ -308,7 +308,10 @@ def test_ten_starts_and_stops_leave_no_process_and_no_growing_number_of_open_fil
             assert server.leave() == 0
     assert max(opened[1:]) <= max(opened[:2]) + 8, opened
     assert not [pid for pid in gone if _is_alive(pid)]
-    assert not _processes_of(folder)
+    deadline = time.monotonic() + LEAVES_WITHIN  # a child that examines the vectors may still be at it
+    while (left := _processes_of(folder)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not left
     assert not list(folder.rglob("*.tmp"))
 
 

@@ -62,6 +62,7 @@ class Bench:
         self.owners: queue.Queue[Owner] = queue.Queue()
         self.refusals: queue.Queue[ShiguanError] = queue.Queue()
         self.repeatable: list[str] = ["end"]
+        self.is_over = False
         self._to_pump = to_pump
         self._from_pump = from_pump
         self.pump = Pump(self._attach, source, sink, eof_seconds)
@@ -69,6 +70,8 @@ class Bench:
         self.thread.start()
 
     def _attach(self) -> Attachment:
+        if self.is_over:
+            raise StoreError("The test is over.")
         if not self.refusals.empty():
             raise self.refusals.get()
         ours, theirs = socket.socketpair()
@@ -111,9 +114,13 @@ def bench(eof_seconds: float = 0.1) -> Generator[Bench]:
     try:
         yield made
     finally:
+        made.is_over = True
         made.close()
         while not made.owners.empty():
             made.owners.get().die()
+        for thread in threading.enumerate():
+            if thread.name == "shiguan-pump":
+                thread.join(CEILING)
         made.thread.join(CEILING)
         made.pump._wire.connection.close()
         for pipe in (source, from_pump, sink):
