@@ -19,6 +19,7 @@ from server.binding import Attached, Binder, Binding, FixedBinder
 from server.commands.common import scope_of
 from server.composition import Household, open_household, running
 from server.settings import Settings
+from server.trust import TrustedBinder
 from server.wire import Wire, leave_within, mended
 
 LEAVING_SECONDS = 8.0
@@ -39,6 +40,13 @@ def app_over(household: Household, binder: Binder, toolsets: Sequence[str] = ())
     return build_app(toolsets, lifespan)
 
 
+def stdio_binder(settings: Settings) -> Binder:
+    """Return what binds the calls of the client over stdio: its settings, or each call itself for a trusted host."""
+    if settings.trust_host:
+        return TrustedBinder(Session(timezone=settings.timezone))
+    return FixedBinder(Binding(scope_of(settings), Session(timezone=settings.timezone, sender_name=settings.name)))
+
+
 def serve_standalone(settings: Settings, wire: Wire) -> None:
     """Serve one client over `wire` until it closes its end, with everything in this process.
 
@@ -52,8 +60,7 @@ def serve_standalone(settings: Settings, wire: Wire) -> None:
     hold.take("serve --standalone")
     try:
         household = open_household(settings)
-        binding = Binding(scope_of(settings), Session(timezone=settings.timezone, sender_name=settings.name))
-        attached = Attached(household.memory, FixedBinder(binding), household.warm_up)
+        attached = Attached(household.memory, stdio_binder(settings), household.warm_up)
         anyio.run(partial(_serve, app, household, attached, wire))
     finally:
         hold.release()

@@ -6,7 +6,7 @@ import argparse
 import logging
 import sys
 
-from server.commands.common import settings_from
+from server.commands.common import require_one_identity, settings_from
 from server.wire import claim_stdio, leave_within
 
 AFTERWARDS_SECONDS = 1.0
@@ -21,7 +21,9 @@ def serve(arguments: argparse.Namespace) -> int:
 
     code = 1
     try:
-        serve_standalone(settings_from(arguments), wire)
+        settings = settings_from(arguments)
+        require_one_identity(arguments, settings)
+        serve_standalone(settings, wire)
         code = 0
     finally:
         leave_within(AFTERWARDS_SECONDS, code)
