@@ -96,7 +96,7 @@ class _Tree:
             return TOOLS
         if role not in ("user", "assistant") or about.get("is_visually_hidden_from_conversation"):
             return NOTICES
-        if content.get("content_type") not in _SPOKEN:
+        if text(content.get("content_type")) not in _SPOKEN:
             return NOTICES
         said = _said(content)
         if not said:

@@ -30,7 +30,7 @@ class Codex:
         """Each line wraps a payload; in the first form the first line is a session, and another one a record of it."""
         del bundle
         lines = samples(piece)
-        wrapped = any(line.get("type") in _WRAPPED and "payload" in line for line in lines)
+        wrapped = any(text(line.get("type")) in _WRAPPED and "payload" in line for line in lines)
         bare = any(line.get("record_type") == "state" for line in lines) or (
             len(lines) > 1 and {"id", "timestamp"} <= lines[0].keys() and {"type", "role"} <= lines[1].keys()
         )
