@@ -16,6 +16,8 @@ from historian.bell import Bell
 from historian.biographer import Biographer
 from historian.calibration import CalibrationFile
 from historian.chains import ChainReader
+from historian.chat import Chat
+from historian.chat_client import OpenAIChat
 from historian.clock import Clock, SystemClock
 from historian.closing import TurnCloser
 from historian.cursors import Cursors
@@ -23,7 +25,7 @@ from historian.database import Database
 from historian.doctor import Doctor
 from historian.embed import BuiltinEmbedder, Embedder, Endpoint, OpenAIEmbedder
 from historian.engine import Engine
-from historian.errors import NotConfiguredError
+from historian.errors import InvalidInputError, NotConfiguredError
 from historian.events import EVENT_WORDS, EventStore
 from historian.evidence import EvidenceFinder
 from historian.evidence_reading import EvidenceReader
@@ -49,6 +51,7 @@ from historian.trial import Trial
 from historian.vectors import COLLECTIONS, VectorStore
 from historian.word_paging import WordPager
 from historian.worker import Historian
+from prompts import PromptError, PromptLibrary
 from server.checkup import Patient, make_doctor
 from server.folder import (
     CALIBRATION_NAME,
@@ -72,6 +75,15 @@ COUNTS = {
 
 
 @dataclass(frozen=True, slots=True)
+class Models:
+    """What is asked of models, and the texts for them."""
+
+    embedder: Embedder
+    chat: Chat
+    prompts: PromptLibrary
+
+
+@dataclass(frozen=True, slots=True)
 class Household:
     """All that one process holds of one data folder."""
 
@@ -82,6 +94,8 @@ class Household:
     database: Database
     queue: Queue
     rankings: Rankings
+    chat: Chat
+    prompts: PromptLibrary
     make_store: Callable[[Embedder], VectorStore]
     doctor: Doctor
     folder: Path
@@ -137,6 +151,20 @@ def make_embedder(settings: Settings) -> Embedder:
     return OpenAIEmbedder(endpoint, calibrations=CalibrationFile(settings.data_dir / CALIBRATION_NAME))
 
 
+def make_prompts(settings: Settings) -> PromptLibrary:
+    """Return the texts for models.
+
+    Raises:
+        InvalidInputError: a file in the folder of prompts is wrong.
+    """
+    library = PromptLibrary(settings.prompts.dir)
+    try:
+        library.check()
+    except PromptError as error:
+        raise InvalidInputError(str(error)) from None
+    return library
+
+
 def open_queue(settings: Settings, clock: Clock) -> Queue:
     """Return the queue of the data folder. Several processes may have it open."""
     return Queue(
@@ -148,20 +176,26 @@ def open_queue(settings: Settings, clock: Clock) -> Queue:
     )
 
 
-def open_household(settings: Settings, *, embedder: Embedder | None = None, clock: Clock | None = None) -> Household:
+def open_household(
+    settings: Settings, *, embedder: Embedder | None = None, chat: Chat | None = None, clock: Clock | None = None
+) -> Household:
     """Open the data folder. Nothing heavy is imported or loaded yet; the engine does that when it is started.
+
+    `embedder` and `chat` take the place of those that the settings name.
 
     Raises:
         StoreError: the database or the queue cannot be opened.
         NotConfiguredError: the embedder lacks a setting.
+        InvalidInputError: a replaced prompt is wrong.
     """
     # Two BLAS threads that compete for two cores make an embedding three times slower; read when numpy is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     clock = clock or SystemClock()
     make_folder(settings.data_dir)
-    engine = _engine(settings, embedder or make_embedder(settings), clock)
+    prompts = make_prompts(settings)
+    models = Models(embedder or make_embedder(settings), chat or OpenAIChat(settings.chat.options, clock), prompts)
     database = Database(settings.data_dir / DATABASE_NAME)
-    return _household(settings, database, engine, open_queue(settings, clock), clock)
+    return _household(settings, database, models, open_queue(settings, clock), clock)
 
 
 def vector_store(settings: Settings, embedder: Embedder, clock: Clock) -> VectorStore:
@@ -188,8 +222,9 @@ def _engine(settings: Settings, embedder: Embedder, clock: Clock) -> Engine:
     return Engine(embedder, open_vectors, clock=clock)
 
 
-def _household(settings: Settings, database: Database, engine: Engine, queue: Queue, clock: Clock) -> Household:
+def _household(settings: Settings, database: Database, models: Models, queue: Queue, clock: Clock) -> Household:
     options = settings.options
+    engine = _engine(settings, models.embedder, clock)
     record, events, memos, receipts = (
         Record(database),
         EventStore(database),
@@ -255,6 +290,8 @@ def _household(settings: Settings, database: Database, engine: Engine, queue: Qu
         database=database,
         queue=queue,
         rankings=rankings,
+        chat=models.chat,
+        prompts=models.prompts,
         make_store=lambda embedder: vector_store(settings, embedder, clock),
         doctor=make_doctor(settings.data_dir, Patient(database, engine, indexer, biographer, queue), clock),
         folder=settings.data_dir,
