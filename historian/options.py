@@ -108,8 +108,9 @@ class ContextOptions(_Table):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """All of them."""
+    """All of them. `enabled` false: `end` keeps memos only and jobs wait."""
 
+    enabled: bool = True
     query: QueryOptions = field(default_factory=QueryOptions)
     historian: HistorianOptions = field(default_factory=HistorianOptions)
     queue: QueueOptions = field(default_factory=QueueOptions)

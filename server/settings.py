@@ -55,6 +55,7 @@ class Settings(BaseSettings):
     timezone: str
     toolsets: Annotated[tuple[str, ...], NoDecode]
     name: str | None = None
+    enabled: bool = True
     embedding: EmbeddingSettings = EmbeddingSettings()
     query: QueryOptions = QueryOptions()
     historian: HistorianOptions = HistorianOptions()
@@ -81,6 +82,7 @@ class Settings(BaseSettings):
     def options(self) -> Options:
         """The part that the memory itself reads."""
         return Options(
+            enabled=self.enabled,
             query=self.query,
             historian=self.historian,
             queue=self.queue,
@@ -111,3 +113,13 @@ def load_settings(flags: Mapping[str, Any], environment: Mapping[str, str]) -> S
         raise InvalidInputError(
             f"The setting {table} in the environment is wrong: send a JSON object, or SHIGUAN_{table.upper()}__NAME."
         ) from None
+
+
+def reread(settings: Settings) -> Settings:
+    """Return the settings as file and environment say now, but for those that each client brings itself.
+
+    Raises:
+        InvalidInputError, StoreError: as `load_settings`.
+    """
+    theirs = {name: getattr(settings, name) for name in BareSettings._fields}
+    return load_settings(theirs, {}).model_copy(update=theirs)
