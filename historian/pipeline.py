@@ -24,7 +24,7 @@ from historian.receipts import ReceiptStore
 from historian.record import Record
 from historian.telemetry import Telemetry
 from historian.views import Memo
-from historian.work import APPEND, END, TurnWork, scope_from
+from historian.work import APPEND, END, TurnWork, acknowledged_at, scope_from
 from historian.zones import load_zone
 
 log = logging.getLogger(__name__)
@@ -73,7 +73,7 @@ class Pipeline:
         owner = work.scope.owner
         step("evidence")
         entry = self.receipts.begin(
-            job.job_id, owner, mark=work.mark, request_id=work.request_id, created_at=work.ended_at
+            job.job_id, owner, mark=work.mark, request_id=work.request_id, created_at=acknowledged_at(job)
         )
         end_seq = work.session.end_seq if work.session.end_seq is not None else entry.end_seq
         stored = [item.event for item in self.events.of_job(owner, work.request_id, end_seq)]

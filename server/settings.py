@@ -55,6 +55,7 @@ class Settings(BaseSettings):
     timezone: str
     toolsets: Annotated[tuple[str, ...], NoDecode]
     name: str | None = None
+    trust_host: bool = False
     enabled: bool = True
     embedding: EmbeddingSettings = EmbeddingSettings()
     query: QueryOptions = QueryOptions()
