@@ -176,5 +176,5 @@ def job_payload(scope: Scope, session: Session, turn: Turn, mark: str, now: date
         "session": asdict(session),
         "turn": turn.as_payload(),
         "fingerprint": mark,
-        "ended_at": now.isoformat(),
+        "ended_at": session.at(now).isoformat(),
     }

@@ -133,8 +133,9 @@ class RerankOptions(_Table):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """All of them."""
+    """All of them. `enabled` false: `end` keeps memos only and jobs wait."""
 
+    enabled: bool = True
     query: QueryOptions = field(default_factory=QueryOptions)
     historian: HistorianOptions = field(default_factory=HistorianOptions)
     queue: QueueOptions = field(default_factory=QueueOptions)

@@ -18,7 +18,10 @@ CONFIG_NAME = "shiguan.toml"
 
 
 class BareSettings(NamedTuple):
-    """Whose memory, where, and which toolsets. `timezone` is an IANA name, ids are normalised, `name` is shown."""
+    """Whose memory, where, and which toolsets. `timezone` is an IANA name, ids are normalised, `name` is shown.
+
+    With `trust_host` each call over stdio says itself whose it is, and `user`, `groups` and `name` do not count there.
+    """
 
     data_dir: Path
     user: str
@@ -26,6 +29,7 @@ class BareSettings(NamedTuple):
     timezone: str
     toolsets: tuple[str, ...]
     name: str | None = None
+    trust_host: bool = False
 
 
 def read_bare_settings(flags: Mapping[str, Any], environment: Mapping[str, str]) -> BareSettings:
@@ -51,7 +55,16 @@ def read_bare_settings(flags: Mapping[str, Any], environment: Mapping[str, str])
         timezone=system_timezone(environment) if named is None else _zone_name(str(named)),
         toolsets=_names("toolsets", first("toolsets", "SHIGUAN_TOOLSETS")),
         name=_display_name(first("name", "SHIGUAN_USER_NAME")),
+        trust_host=_truth("trust_host", first("trust_host", "SHIGUAN_TRUST_HOST")),
     )
+
+
+def _truth(setting: str, value: object) -> bool:
+    words = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
+    known = False if value is None else words.get(str(value).strip().lower())
+    if known is None:
+        raise InvalidInputError(f"The setting {setting} is wrong: it must be true or false.")
+    return known
 
 
 def _display_name(value: object) -> str | None:

@@ -87,6 +87,12 @@ def _add_serve(commands: _Commands) -> None:
     parser.add_argument("--standalone", action="store_true", help="keep everything in this one process")
     _with_identity(parser)
     parser.add_argument(
+        "--trust-host",
+        action="store_true",
+        default=None,
+        help="the host says in the _meta of each call whose it is, instead of --user and --group ($SHIGUAN_TRUST_HOST)",
+    )
+    parser.add_argument(
         "--toolsets", help="further toolsets, separated by commas (default: only those that are always published)"
     )
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -31,6 +32,7 @@ from historian.evidence import EvidenceFinder
 from historian.evidence_reading import EvidenceReader
 from historian.foreground import Foreground
 from historian.indexer import Indexer
+from historian.live import LiveOptions
 from historian.memory import Memory, Parts
 from historian.memos import MemoStore
 from historian.message_search import MessageSearch
@@ -38,6 +40,7 @@ from historian.pipeline import Pipeline
 from historian.profile_index import PROFILE_WORDS, ProfileIndex
 from historian.profile_reading import ProfileReader
 from historian.profiles import ProfileStore
+from historian.pulse import Pulse
 from historian.queue import Queue
 from historian.rankings import Rankings
 from historian.rebuilding import rebuild_vectors
@@ -45,9 +48,11 @@ from historian.receipts import ReceiptStore
 from historian.record import Record
 from historian.retrieval import Retrieval
 from historian.searching import EventSearch
-from historian.status import StatusReader
+from historian.status import Health, StatusReader
 from historian.steps import Steps
+from historian.telemetry import Telemetry
 from historian.trial import Trial
+from historian.troubles import Troubles
 from historian.vectors import COLLECTIONS, VectorStore
 from historian.word_paging import WordPager
 from historian.worker import Historian
@@ -61,7 +66,8 @@ from server.folder import (
     VECTORS_NAME,
     make_folder,
 )
-from server.settings import Settings
+from server.reload import SettingsWatch
+from server.settings import Settings, reread
 
 COUNTS = {
     "messages": "SELECT count(*) FROM messages",
@@ -72,6 +78,14 @@ COUNTS = {
     " + (SELECT count(*) FROM messages WHERE embedded_by IS NULL)",
 }
 """What `shiguan status` counts."""
+
+
+OFFLINE = "events are written by rules: no chat model is configured"
+
+
+def offline() -> tuple[str, ...]:
+    """Return what runs by rules, without a model."""
+    return (OFFLINE,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +113,8 @@ class Household:
     make_store: Callable[[Embedder], VectorStore]
     doctor: Doctor
     folder: Path
+    live: LiveOptions
+    watch: SettingsWatch
 
     def warm_up(self) -> None:
         """Begin to load the embedder and the vectors in the background; calling it again does nothing."""
@@ -177,11 +193,17 @@ def open_queue(settings: Settings, clock: Clock) -> Queue:
 
 
 def open_household(
-    settings: Settings, *, embedder: Embedder | None = None, chat: Chat | None = None, clock: Clock | None = None
+    settings: Settings,
+    *,
+    embedder: Embedder | None = None,
+    chat: Chat | None = None,
+    clock: Clock | None = None,
+    read: Callable[[], Settings] | None = None,
 ) -> Household:
     """Open the data folder. Nothing heavy is imported or loaded yet; the engine does that when it is started.
 
     `embedder` and `chat` take the place of those that the settings name.
+    `read` reads the settings again when their file changes; left out, those that are the client's business stay.
 
     Raises:
         StoreError: the database or the queue cannot be opened.
@@ -195,7 +217,7 @@ def open_household(
     prompts = make_prompts(settings)
     models = Models(embedder or make_embedder(settings), chat or OpenAIChat(settings.chat.options, clock), prompts)
     database = Database(settings.data_dir / DATABASE_NAME)
-    return _household(settings, database, models, open_queue(settings, clock), clock)
+    return _household(settings, database, models, open_queue(settings, clock), clock, read or partial(reread, settings))
 
 
 def vector_store(settings: Settings, embedder: Embedder, clock: Clock) -> VectorStore:
@@ -222,9 +244,19 @@ def _engine(settings: Settings, embedder: Embedder, clock: Clock) -> Engine:
     return Engine(embedder, open_vectors, clock=clock)
 
 
-def _household(settings: Settings, database: Database, models: Models, queue: Queue, clock: Clock) -> Household:
+def _household(
+    settings: Settings,
+    database: Database,
+    models: Models,
+    queue: Queue,
+    clock: Clock,
+    read: Callable[[], Settings],
+) -> Household:
+    live = LiveOptions(settings.options)
     options = settings.options
     engine = _engine(settings, models.embedder, clock)
+    telemetry = Telemetry()
+    telemetry.watch_queue(queue.stats)
     record, events, memos, receipts = (
         Record(database),
         EventStore(database),
@@ -237,7 +269,15 @@ def _household(settings: Settings, database: Database, models: Models, queue: Qu
     profile_index = ProfileIndex(database)
     profiles = ProfileStore(settings.data_dir, clock=clock, revision_keep=options.profile.revision_keep)
     biographer = Biographer(profiles, profile_index, options.profile.max_lines)
-    steps, jobs_bell, vectors_bell, foreground = Steps(), Bell(), Bell(), Foreground()
+    steps, jobs_bell, vectors_bell, foreground, pulse = Steps(), Bell(), Bell(), Foreground(), Pulse()
+    watch = SettingsWatch(settings, live, read, jobs_bell.ring_here)
+    health = Health(
+        pulse=pulse,
+        troubles=Troubles([live.switched_off, retrieval.state, offline], clock),
+        offline=offline,
+        settings=watch.notes,
+        options=live,
+    )
     closer = TurnCloser(queue, receipts, clock, jobs_bell.ring)
     closer.adopt([*queue.jobs("pending"), *queue.jobs("processing")])
     pipeline = Pipeline(
@@ -247,19 +287,20 @@ def _household(settings: Settings, database: Database, models: Models, queue: Qu
         memos=memos,
         receipts=receipts,
         biographer=biographer,
-        evidence=EvidenceFinder(record, options.historian.recent_messages_inject_k),
+        evidence=EvidenceFinder(record, lambda: live.historian.recent_messages_inject_k),
         indexer=indexer,
-        has_more=lambda: queue.stats().pending > 0,
+        has_more=lambda: queue.waiting() > 0,
+        telemetry=telemetry,
         clock=clock,
     )
-    profile_reader = ProfileReader(biographer, profile_index, retrieval, lambda: options.query, clock)
+    profile_reader = ProfileReader(biographer, profile_index, retrieval, lambda: live.query, clock)
     rankings = Rankings(settings.data_dir / RANKINGS_NAME)
     parts = Parts(
         record=record,
         closer=closer,
-        search=EventSearch(events, retrieval, lambda: options.query, clock),
+        search=EventSearch(events, retrieval, lambda: live.query, clock),
         profiles=profile_reader,
-        status=StatusReader(queue, receipts, memos, steps, indexer, retrieval, clock),
+        status=StatusReader(queue, receipts, memos, steps, indexer, health, clock),
         evidence=EvidenceReader(
             record=record,
             cursors=Cursors(database),
@@ -277,13 +318,17 @@ def _household(settings: Settings, database: Database, models: Models, queue: Qu
         indexer=indexer,
         biographer=biographer,
         steps=steps,
-        options=options.historian,
+        options=live,
+        workers=options.historian.workers,
+        telemetry=telemetry,
+        pulse=pulse,
+        troubles=health.troubles,
         jobs_bell=jobs_bell,
         vectors_bell=vectors_bell,
         foreground=foreground,
     )
     return Household(
-        memory=Memory(parts, options),
+        memory=Memory(parts, live),
         historian=historian,
         engine=engine,
         indexer=indexer,
@@ -295,6 +340,8 @@ def _household(settings: Settings, database: Database, models: Models, queue: Qu
         make_store=lambda embedder: vector_store(settings, embedder, clock),
         doctor=make_doctor(settings.data_dir, Patient(database, engine, indexer, biographer, queue), clock),
         folder=settings.data_dir,
+        live=live,
+        watch=watch,
     )
 
 
@@ -304,6 +351,7 @@ async def running(household: Household) -> AsyncGenerator[Household]:
     try:
         async with anyio.create_task_group() as tasks:
             await tasks.start(household.historian.run)
+            tasks.start_soon(household.watch.run)
             yield household
             tasks.cancel_scope.cancel()
     finally:

@@ -50,6 +50,8 @@ class Settings(BaseSettings):
     timezone: str
     toolsets: Annotated[tuple[str, ...], NoDecode]
     name: str | None = None
+    trust_host: bool = False
+    enabled: bool = True
     embedding: EmbeddingSettings = EmbeddingSettings()
     chat: ChatSettings = ChatSettings()
     rerank: RerankSettings = RerankSettings()
@@ -79,6 +81,7 @@ class Settings(BaseSettings):
     def options(self) -> Options:
         """The part that the memory itself reads."""
         return Options(
+            enabled=self.enabled,
             query=self.query,
             historian=self.historian,
             queue=self.queue,
@@ -109,3 +112,13 @@ def load_settings(flags: Mapping[str, Any], environment: Mapping[str, str]) -> S
         raise InvalidInputError(
             f"The setting {table} in the environment is wrong: send a JSON object, or SHIGUAN_{table.upper()}__NAME."
         ) from None
+
+
+def reread(settings: Settings) -> Settings:
+    """Return the settings as file and environment say now, but for those that each client brings itself.
+
+    Raises:
+        InvalidInputError, StoreError: as `load_settings`.
+    """
+    theirs = {name: getattr(settings, name) for name in BareSettings._fields}
+    return load_settings(theirs, {}).model_copy(update=theirs)

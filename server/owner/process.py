@@ -21,12 +21,13 @@ from historian.model import Scope
 from historian.session import Session
 from historian.zones import load_zone
 from server import __version__
-from server.binding import Attached, Binding, FixedBinder
+from server.binding import Attached, Binder, Binding, FixedBinder
 from server.composition import Household
 from server.owner.apps import Apps
 from server.owner.control import Control
 from server.owner.lines import LineSink, LineSource
 from server.owner.preamble import MAX_BYTES, differing, digests, encode, is_greeting, is_newer
+from server.trust import TrustedBinder
 from server.wire import leave_within
 
 GREETING_SECONDS = 10.0
@@ -97,7 +98,7 @@ class Owner:
         if hello["purpose"] == "control":
             await self._control.serve(lines, stream)
         else:
-            attached = Attached(self._household.memory, FixedBinder(binding_of(hello)), self._household.warm_up)
+            attached = Attached(self._household.memory, binder_of(hello), self._household.warm_up)
             app = self._apps.get(hello["toolsets"])
             await app.serve_lines(attached, LineSource(lines), LineSink(stream))
 
@@ -113,7 +114,7 @@ class Owner:
             return {"ok": False, "error": "The client and the owner of the data folder differ too much; update both."}
         try:
             app = self._apps.get(hello["toolsets"])
-            binding_of(hello)
+            binder_of(hello)
         except ShiguanError as error:
             return {"ok": False, "error": str(error)}
         names = differing(hello["settings"], digests(os.environ))
@@ -157,6 +158,14 @@ class Owner:
 
 def _is_same(token: object, ours: str) -> bool:
     return hmac.compare_digest(str(token).encode("utf-8", "backslashreplace"), ours.encode())
+
+
+def binder_of(hello: Mapping[str, Any]) -> Binder:
+    """Return what binds the calls of a greeted client. Raises as `binding_of`."""
+    binding = binding_of(hello)
+    return (
+        TrustedBinder(Session(timezone=binding.session.timezone)) if hello.get("trust_host") else FixedBinder(binding)
+    )
 
 
 def binding_of(hello: Mapping[str, Any]) -> Binding:

@@ -21,6 +21,7 @@ from server.binding import Binding, FixedBinder
 from server.composition import Household, open_household, running
 from server.sessions import app_over
 from server.settings import load_settings
+from server.trust import TrustedBinder
 
 
 class Home:
@@ -47,23 +48,37 @@ class Home:
         async with Client(app, mode=mode) as client:
             yield Person(client)
 
+    @asynccontextmanager
+    async def host(
+        self, *, toolsets: Sequence[str] = ("host",), mode: str = "auto", timezone: str = "Asia/Shanghai"
+    ) -> AsyncGenerator[Person]:
+        """Connect a trusted host, which says in each call whose it is; see `Person.acting`."""
+        app = app_over(self.household, TrustedBinder(Session(timezone=timezone)), toolsets)
+        async with Client(app, mode=mode) as client:
+            yield Person(client)
+
 
 class Person:
     """A client, with short-hands for what tests do most."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, meta: Mapping[str, Any] | None = None) -> None:
         self.client = client
+        self.meta: Any = dict(meta) if meta is not None else None
+
+    def acting(self, user: str, **said: Any) -> Person:
+        """Return the same connection of a trusted host, calling on behalf of `user`."""
+        return Person(self.client, {f"shiguan/{key}": value for key, value in {"user_id": user, **said}.items()})
 
     async def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         """Call a tool that must succeed and return its structured content."""
-        result = await self.client.call_tool(tool, arguments)
+        result = await self.client.call_tool(tool, arguments, meta=self.meta)
         assert not result.is_error, prose(result)
         assert isinstance(result.structured_content, dict)
         return result.structured_content
 
     async def refused(self, tool: str, /, **arguments: Any) -> str:
         """Call a tool that must refuse and return its sentence."""
-        result = await self.client.call_tool(tool, arguments)
+        result = await self.client.call_tool(tool, arguments, meta=self.meta)
         assert result.is_error, result.structured_content
         return prose(result)
 
