@@ -9,6 +9,7 @@ from datetime import datetime, tzinfo
 from historian.closing import TurnCloser
 from historian.errors import InvalidInputError, NotFoundError
 from historian.evidence_reading import MAX_QUERY, EvidenceReader, ScopedEvidence
+from historian.failures import FailureKeeper
 from historian.foreground import Foreground
 from historian.ids import normalise_id
 from historian.indexer import Indexer
@@ -34,6 +35,7 @@ class Parts:
     search: EventSearch
     profiles: ProfileReader
     status: StatusReader
+    failures: FailureKeeper
     evidence: EvidenceReader
     indexer: Indexer
     foreground: Foreground
@@ -184,6 +186,22 @@ class ScopedMemory:
             memos=self._options.now.context.recent_memos_inject_k,
             timezone=self._session.timezone,
         )
+
+    def retry_jobs(self, job_id: str | None = None) -> list[str]:
+        """Have one failed job of this scope done again with a fresh count, or all of them; return their ids.
+
+        Raises:
+            NotFoundError: there is no such failed job in scope.
+        """
+        return self._parts.failures.retry(self._scope, job_id)
+
+    def discard_jobs(self, job_id: str | None = None) -> list[str]:
+        """Throw one failed job of this scope away, or all of them; return their ids.
+
+        Raises:
+            NotFoundError: there is no such failed job in scope.
+        """
+        return self._parts.failures.discard(self._scope, job_id)
 
     def memos(self, limit: int) -> Sequence[Memo]:
         """Return the newest memos of this scope, newest first, also those of turns that still wait."""

@@ -30,6 +30,7 @@ from historian.errors import InvalidInputError, NotConfiguredError
 from historian.events import EVENT_WORDS, EventStore
 from historian.evidence import EvidenceFinder
 from historian.evidence_reading import EvidenceReader
+from historian.failures import FailureKeeper
 from historian.foreground import Foreground
 from historian.indexer import Indexer
 from historian.live import LiveOptions
@@ -125,6 +126,11 @@ class Household:
         """Return how much the folder holds, whoever it belongs to."""
         with self.database.read() as connection:
             return {name: connection.execute(sql).fetchone()[0] for name, sql in COUNTS.items()}
+
+    def has_work(self) -> bool:
+        """Say whether there are jobs that can be done; while the memory is switched off, those that wait cannot."""
+        stats = self.queue.stats()
+        return bool(stats.processing or (stats.pending and self.live.enabled))
 
     def reindex(self) -> int:
         """Make every vector anew and return how many there are. Search by words works meanwhile.
@@ -301,6 +307,7 @@ def _household(
         search=EventSearch(events, retrieval, lambda: live.query, clock),
         profiles=profile_reader,
         status=StatusReader(queue, receipts, memos, steps, indexer, health, clock),
+        failures=FailureKeeper(queue, jobs_bell.ring),
         evidence=EvidenceReader(
             record=record,
             cursors=Cursors(database),
