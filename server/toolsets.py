@@ -37,9 +37,14 @@ def published(toolsets: Sequence[str]) -> list[Published]:
     Raises:
         InvalidInputError: a toolset does not exist (yet); the sentence lists those that do.
     """
-    from server.tools import core, evidence, host
+    from server.tools import admin, core, evidence, host
 
-    known: dict[str, list[Published]] = {"core": core.TOOLS, "evidence": evidence.TOOLS, "host": host.TOOLS}
+    known: dict[str, list[Published]] = {
+        "core": core.TOOLS,
+        "evidence": evidence.TOOLS,
+        "host": host.TOOLS,
+        "admin": admin.TOOLS,
+    }
     wanted = [*DEFAULT_TOOLSETS, *toolsets]
     for name in wanted:
         if name not in known:
