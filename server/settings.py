@@ -20,6 +20,7 @@ from typing_extensions import override
 from historian.errors import InvalidInputError
 from historian.options import ContextOptions, HistorianOptions, Options, ProfileOptions, QueryOptions, QueueOptions
 from server.bare import BareSettings, read_bare_settings, read_config
+from server.server_settings import ServerSettings
 
 
 class EmbeddingSettings(BaseModel):
@@ -34,14 +35,6 @@ class EmbeddingSettings(BaseModel):
     dimensions: int = Field(default=0, ge=0, le=8192)
     chunk_size: int = Field(default=300, ge=50, le=8000)
     timeout: float = Field(default=30.0, gt=0, le=600)
-
-
-class ServerSettings(BaseModel):
-    """How the memory is served. `idle_seconds`: when an owner that nobody uses leaves; 0 = at once when drained."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    idle_seconds: float = Field(default=600.0, ge=0, le=1e9)
 
 
 class Settings(BaseSettings):

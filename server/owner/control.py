@@ -31,8 +31,9 @@ Operation = Callable[[Mapping[str, Any]], dict[str, Any]]
 class Control:
     """Answers operations in worker threads."""
 
-    def __init__(self, household: Household, stop: Callable[[], None]) -> None:
+    def __init__(self, household: Household, stop: Callable[[], None], url: str | None = None) -> None:
         self._household = household
+        self._url = url
         self._stop = stop
         self._operations: dict[str, Operation] = {
             "status": self._status,
@@ -80,6 +81,7 @@ class Control:
             "oldest_age_seconds": round(stats.oldest_pending_age, 1),
             "version": __version__,
             "pid": os.getpid(),
+            **({"http": self._url} if self._url is not None else {}),
         }
 
     def _append(self, request: Mapping[str, Any]) -> dict[str, Any]:
