@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
 from historian.closing import TurnCloser
 from historian.errors import InvalidInputError, NotFoundError
 from historian.evidence_reading import MAX_QUERY, EvidenceReader, ScopedEvidence
+from historian.failures import FailureKeeper
 from historian.foreground import Foreground
 from historian.ids import normalise_id
 from historian.indexer import Indexer
 from historian.intake import message_from
+from historian.live import LiveOptions
 from historian.model import EntityType, Message, Scope
-from historian.options import Options
 from historian.profile_reading import ProfileReader
 from historian.record import Record
 from historian.searching import EventQuery, EventSearch
@@ -34,6 +35,7 @@ class Parts:
     search: EventSearch
     profiles: ProfileReader
     status: StatusReader
+    failures: FailureKeeper
     evidence: EvidenceReader
     indexer: Indexer
     foreground: Foreground
@@ -42,7 +44,7 @@ class Parts:
 class Memory:
     """Everything that is remembered, for everyone. Only `of` leads to any of it."""
 
-    def __init__(self, parts: Parts, options: Options) -> None:
+    def __init__(self, parts: Parts, options: LiveOptions) -> None:
         self._parts = parts
         self._options = options
 
@@ -58,7 +60,7 @@ class ScopedMemory:
     known to be wrong, and StoreError when a store cannot do its work now.
     """
 
-    def __init__(self, parts: Parts, options: Options, scope: Scope, session: Session) -> None:
+    def __init__(self, parts: Parts, options: LiveOptions, scope: Scope, session: Session) -> None:
         self._parts = parts
         self._options = options
         self._scope = scope
@@ -92,6 +94,9 @@ class ScopedMemory:
             location=location,
         )
         with self._parts.foreground.call():
+            if not self._options.enabled:
+                receipt = self._parts.closer.close(self._scope, self._session, turn.memo_only())
+                return replace(receipt, note=_unkept(turn))
             self._require_messages(turn.message_ids)
             return self._parts.closer.close(self._scope, self._session, turn)
 
@@ -146,7 +151,7 @@ class ScopedMemory:
             )
         )
         self._parts.closer.note_returned(self._scope, [item.event.text for item in found.events])
-        return FoundEvents(found.events, found.degraded, warnings + found.warnings)
+        return FoundEvents(found.events, (*self._options.switched_off(), *found.degraded), warnings + found.warnings)
 
     def profile(self, entity_type: EntityType, entity_id: str | None) -> ProfileView:
         """Return a profile as this request may see it; without an id, that of the asker or of this group.
@@ -156,7 +161,7 @@ class ScopedMemory:
         """
         view = self._parts.profiles.read(self._scope, entity_type, _identifier(entity_id, "entity_id"))
         self._parts.closer.note_returned(self._scope, [line.text for line in view.lines])
-        return view
+        return replace(view, warnings=(*self._options.switched_off(), *view.warnings))
 
     def search_profiles(
         self,
@@ -172,7 +177,7 @@ class ScopedMemory:
             self._scope, query[:MAX_QUERY], entity_type, target, top_k or self._options.query.profile_top_k
         )
         self._parts.closer.note_returned(self._scope, [hit.snippet for hit in found.profiles])
-        return found
+        return replace(found, degraded=(*self._options.switched_off(), *found.degraded))
 
     def status(self, job_id: str | None = None) -> Status:
         """Return how the memory is doing, as far as it concerns this scope.
@@ -180,7 +185,28 @@ class ScopedMemory:
         Raises:
             NotFoundError: there is no such job in scope.
         """
-        return self._parts.status.read(self._scope, job_id, memos=self._options.context.recent_memos_inject_k)
+        return self._parts.status.read(
+            self._scope,
+            job_id,
+            memos=self._options.now.context.recent_memos_inject_k,
+            timezone=self._session.timezone,
+        )
+
+    def retry_jobs(self, job_id: str | None = None) -> list[str]:
+        """Have one failed job of this scope done again with a fresh count, or all of them; return their ids.
+
+        Raises:
+            NotFoundError: there is no such failed job in scope.
+        """
+        return self._parts.failures.retry(self._scope, job_id)
+
+    def discard_jobs(self, job_id: str | None = None) -> list[str]:
+        """Throw one failed job of this scope away, or all of them; return their ids.
+
+        Raises:
+            NotFoundError: there is no such failed job in scope.
+        """
+        return self._parts.failures.discard(self._scope, job_id)
 
     def memos(self, limit: int) -> Sequence[Memo]:
         """Return the newest memos of this scope, newest first, also those of turns that still wait."""
@@ -195,6 +221,13 @@ class ScopedMemory:
         missing = [message_id for message_id in message_ids if message_id not in known | aliases]
         if missing:
             raise NotFoundError(f"There is no message {missing[0]!r} in this scope; leave it out of message_ids.")
+
+
+def _unkept(turn: Turn) -> str:
+    """Say what becomes of a turn while the memory is switched off."""
+    what = "its memo is kept" if turn.memo else "nothing of the turn is kept"
+    lost = ", and observations are not" if any(turn.observations) else ""
+    return f"The memory is switched off: {what}{lost}. Send the turn again once enabled = true stands in shiguan.toml."
 
 
 def _bound(raw: str | None, zone: tzinfo, what: str) -> datetime | None:

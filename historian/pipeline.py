@@ -22,6 +22,7 @@ from historian.model import Event, Owner
 from historian.profile import PRIVATE
 from historian.receipts import ReceiptStore
 from historian.record import Record
+from historian.telemetry import Telemetry
 from historian.views import Memo
 from historian.work import APPEND, END, TurnWork, acknowledged_at, scope_from
 from historian.zones import load_zone
@@ -44,6 +45,7 @@ class Pipeline:
     evidence: EvidenceFinder
     indexer: Indexer
     has_more: Callable[[], bool]
+    telemetry: Telemetry
     clock: Clock
 
     def run(self, job: Job, step: Step) -> None:
@@ -75,7 +77,8 @@ class Pipeline:
         )
         end_seq = work.session.end_seq if work.session.end_seq is not None else entry.end_seq
         stored = [item.event for item in self.events.of_job(owner, work.request_id, end_seq)]
-        if not stored:
+        is_new = not stored
+        if is_new:
             from historian.drafting import (
                 Remembered,
                 draft_events,
@@ -93,6 +96,8 @@ class Pipeline:
         with self.database.write():
             self.events.add(stored)
             self._remember_memo(work, stored)
+        if is_new:
+            self.telemetry.stored(stored)
         step("merge")
         self._merge(work, stored)
         step("embed")

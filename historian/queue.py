@@ -7,6 +7,7 @@ a change leaves exactly one runnable copy of the job. So whoever gets the lock m
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from historian.durable import REAL_DISK, Disk, publish, stage, unstage
 from historian.errors import InvalidInputError, StoreError
@@ -295,6 +296,32 @@ class Queue:
             if job is not None:
                 found.append(job)
         return found
+
+    def unfinished(self, lane: str) -> list[tuple[State, Job]]:
+        """Return the jobs of one lane that are pending or being processed, in the order of their ids.
+
+        Costs what the lane holds, not what the queue does.
+        """
+        with self._mutex as lock_file:
+            self._view.catch_up(lock_file)
+            names = self._view.lanes.of(lane)
+        return [found for job_id in names if (found := self._unfinished(job_id)) is not None]
+
+    def _unfinished(self, job_id: str) -> tuple[State, Job] | None:
+        """Look without the lock: a job may move meanwhile, and one that is not readable is not there yet."""
+        states: tuple[State, ...] = ("pending", "processing", "pending")
+        for state in states:
+            with suppress(PoisonError):
+                job = self._files.load(state, job_id)
+                if job is not None:
+                    return state, job
+        return None
+
+    def waiting(self) -> int:
+        """Return how many jobs are pending, as far as this process knows: cheap, and a moment old at most."""
+        with self._mutex as lock_file:
+            self._view.catch_up(lock_file)
+            return len(self._view.lanes.pending)
 
     def get(self, job_id: str) -> tuple[State, Job] | None:
         """Return the state and the job of that id, or None."""

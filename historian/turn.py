@@ -78,6 +78,10 @@ class Turn:
             location=require_text(location or "", "location", limit=200) or None,
         )
 
+    def memo_only(self) -> Turn:
+        """Return the turn without anything but its memo."""
+        return Turn(memo=self.memo)
+
     def as_payload(self) -> dict[str, object]:
         """Return the turn as a JSON object for the queue."""
         return asdict(self)
@@ -103,12 +107,13 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What `end` answers. `job_id` is None when there was nothing to remember."""
+    """What `end` answers. `job_id` is None when there was nothing to remember; `note` says what was not kept."""
 
     job_id: str | None
     queued: bool
     duplicate: bool
     gate: tuple[Advice, ...] = field(default=())
+    note: str = ""
 
 
 def fingerprint(scope: Scope, session: Session, turn: Turn) -> str:

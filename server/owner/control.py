@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,8 @@ class Control:
             "processing": stats.processing,
             "failed": stats.failed,
             "oldest_age_seconds": round(stats.oldest_pending_age, 1),
+            "enabled": self._household.live.enabled,
+            "settings": [*self._household.watch.notes()],
             "version": __version__,
             "pid": os.getpid(),
             **({"http": self._url} if self._url is not None else {}),
@@ -94,7 +97,9 @@ class Control:
         queue, job_id = self._household.queue, request.get("job_id")
         match request.get("action"):
             case "retry":
-                return {"done": queue.retry_failed(job_id)}
+                done = queue.retry_failed(job_id)
+                self._household.historian.jobs_bell.ring()
+                return {"done": done}
             case "discard":
                 return {"done": queue.discard(job_id)}
             case _:
@@ -108,6 +113,7 @@ class Control:
                     "created_at": job.created_at,
                     "attempts": job.attempts,
                     "error": job.reason or (job.errors[-1] if job.errors else ""),
+                    "next_retry": _instant(job.not_before) if state == "pending" else None,
                 }
                 for state, job in jobs
             ]
@@ -136,3 +142,7 @@ class Control:
     def _backup(self, request: Mapping[str, Any]) -> dict[str, Any]:
         made = self._household.back_up(Path(str(request["file"])))
         return {"counts": dict(made.counts), "bytes": made.size}
+
+
+def _instant(epoch: float | None) -> str | None:
+    return datetime.fromtimestamp(epoch, UTC).isoformat(timespec="seconds") if epoch else None

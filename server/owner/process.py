@@ -147,15 +147,11 @@ class Owner:
     async def _leave_when_idle(self) -> None:
         while True:
             await anyio.sleep(LOOK_SECONDS)
-            if self._clients or await anyio.to_thread.run_sync(self._has_work):
+            if self._clients or await anyio.to_thread.run_sync(self._household.has_work):
                 self._last_busy = max(self._last_busy, anyio.current_time())
             elif anyio.current_time() - self._last_busy >= self._idle_seconds:
                 log.info("idle and drained: leaving")
                 self.stop()
-
-    def _has_work(self) -> bool:
-        stats = self._household.queue.stats()
-        return bool(stats.pending or stats.processing)
 
     async def _leave_on_signal(self) -> None:
         wanted = [signal.SIGTERM, signal.SIGINT] if os.name != "nt" else [signal.SIGINT]
