@@ -301,7 +301,6 @@ def _household(
         biographer=biographer,
         evidence=EvidenceFinder(record, lambda: live.historian.recent_messages_inject_k),
         indexer=indexer,
-        has_more=lambda: queue.waiting() > 0,
         telemetry=telemetry,
         clock=clock,
     )
