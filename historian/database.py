@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 
-from historian.durable import SharedFlush
+from historian.durable import REAL_DISK, Disk, SharedFlush
 from historian.errors import StoreError
 from historian.schema import MIGRATIONS
 
@@ -41,7 +41,7 @@ class Database:
     all of them, and readers never wait for it.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, disk: Disk = REAL_DISK) -> None:
         """Open the file, creating it (mode 0600) and its tables where they are missing.
 
         Raises:
@@ -53,7 +53,7 @@ class Database:
         self._idle: list[sqlite3.Connection] = []
         self._closed = False
         self._lazy = threading.local()
-        self._flushed = SharedFlush(partial(_flush_log, f"{path}-wal"))
+        self._flushed = SharedFlush(partial(_flush_log, f"{path}-wal", disk))
         with _translated():
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -189,14 +189,14 @@ class Database:
                 connection.close()
 
 
-def _flush_log(path: str) -> None:
+def _flush_log(path: str, disk: Disk) -> None:
     """Flush the write-ahead log. What a checkpoint moved out of it before was flushed by SQLite."""
     try:
         descriptor = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
     except FileNotFoundError:
         return
     try:
-        os.fsync(descriptor)
+        disk.flush(descriptor)
     finally:
         os.close(descriptor)
 
