@@ -187,13 +187,18 @@ class FolderSync:
         return None
 
 
+def temporary_in(folder: str) -> str:
+    """Return a path for a new temporary file in `folder`, which `sweep_temporaries` knows for one."""
+    return f"{folder}{os.sep}.~{os.urandom(8).hex()}.tmp"
+
+
 def stage(folder: str, data: bytes, *, mode: int = 0o600, disk: Disk = REAL_DISK) -> str:
     """Write and flush `data` to a temporary file in `folder` and return its path, ready to be renamed.
 
     Raises:
         StoreError: the disk refused; nothing is left behind.
     """
-    path = f"{folder}{os.sep}.~{os.urandom(8).hex()}.tmp"
+    path = temporary_in(folder)
     with DiskErrors():
         descriptor = disk.create(path, mode)
         try:
