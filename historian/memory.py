@@ -11,6 +11,7 @@ from historian.closing import Closing, TurnCloser
 from historian.desk import Desk
 from historian.errors import InvalidInputError, NotFoundError
 from historian.evidence_reading import MAX_QUERY, EvidenceReader, ScopedEvidence
+from historian.failures import FailureKeeper
 from historian.ids import normalise_id
 from historian.indexer import Indexer
 from historian.intake import message_from
@@ -36,6 +37,7 @@ class Parts:
     search: EventSearch
     profiles: ProfileReader
     status: StatusReader
+    failures: FailureKeeper
     evidence: EvidenceReader
     indexer: Indexer
 
@@ -64,6 +66,11 @@ class ScopedMemory:
         self._options = options
         self._scope = scope
         self._session = session
+
+    @property
+    def scope(self) -> Scope:
+        """On whose behalf it acts."""
+        return self._scope
 
     def end(self, **fields: Unpack[TurnFields]) -> Receipt:
         """Close a turn: check it, write one job durably, and return the receipt."""
@@ -174,6 +181,22 @@ class ScopedMemory:
             memos=self._options.now.context.recent_memos_inject_k,
             timezone=self._session.timezone,
         )
+
+    def retry_jobs(self, job_id: str | None = None) -> list[str]:
+        """Have one failed job of this scope done again with a fresh count, or all of them; return their ids.
+
+        Raises:
+            NotFoundError: there is no such failed job in scope.
+        """
+        return self._parts.failures.retry(self._scope, job_id)
+
+    def discard_jobs(self, job_id: str | None = None) -> list[str]:
+        """Throw one failed job of this scope away, or all of them; return their ids.
+
+        Raises:
+            NotFoundError: there is no such failed job in scope.
+        """
+        return self._parts.failures.discard(self._scope, job_id)
 
     def memos(self, limit: int) -> Sequence[Memo]:
         """Return the newest memos of this scope, newest first, also those of turns that still wait."""

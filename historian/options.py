@@ -107,6 +107,31 @@ class ContextOptions(_Table):
 
 
 @dataclass(frozen=True, slots=True)
+class ChatOptions(_Table):
+    """Where the chat model of one role is served. `max_tokens` bounds an answer, `timeout` is in seconds."""
+
+    bounds: ClassVar[Bounds] = {"max_tokens": (16, 1_000_000), "timeout": (0.1, 3600)}
+
+    base_url: str = ""
+    api_key: str = field(default="", repr=False)
+    model: str = ""
+    max_tokens: int = 4096
+    timeout: float = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class RerankOptions(_Table):
+    """Where a reranker is served; without a model there is none. `timeout` is in seconds."""
+
+    bounds: ClassVar[Bounds] = {"timeout": (0.1, 600)}
+
+    base_url: str = ""
+    api_key: str = field(default="", repr=False)
+    model: str = ""
+    timeout: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """All of them. `enabled` false: `end` keeps memos only and jobs wait."""
 

@@ -17,6 +17,8 @@ from historian.bell import Bell
 from historian.biographer import Biographer
 from historian.calibration import CalibrationFile
 from historian.chains import ChainReader
+from historian.chat import Chat
+from historian.chat_client import OpenAIChat
 from historian.clock import Clock, SystemClock
 from historian.closing import TurnCloser
 from historian.cursors import Cursors
@@ -25,10 +27,11 @@ from historian.desk import Desk
 from historian.doctor import Doctor
 from historian.embed import BuiltinEmbedder, Embedder, Endpoint, OpenAIEmbedder
 from historian.engine import Engine
-from historian.errors import NotConfiguredError
+from historian.errors import InvalidInputError, NotConfiguredError
 from historian.events import EVENT_WORDS, EventStore
 from historian.evidence import EvidenceFinder
 from historian.evidence_reading import EvidenceReader
+from historian.failures import FailureKeeper
 from historian.foreground import Foreground
 from historian.indexer import Indexer
 from historian.live import LiveOptions
@@ -55,6 +58,7 @@ from historian.troubles import Troubles
 from historian.vectors import COLLECTIONS, VectorStore
 from historian.word_paging import WordPager
 from historian.worker import Historian
+from prompts import PromptError, PromptLibrary
 from server.checkup import Patient, make_doctor
 from server.folder import (
     CALIBRATION_NAME,
@@ -87,6 +91,15 @@ def offline() -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class Models:
+    """What is asked of models, and the texts for them."""
+
+    embedder: Embedder
+    chat: Chat
+    prompts: PromptLibrary
+
+
+@dataclass(frozen=True, slots=True)
 class Household:
     """All that one process holds of one data folder."""
 
@@ -97,6 +110,8 @@ class Household:
     database: Database
     queue: Queue
     rankings: Rankings
+    chat: Chat
+    prompts: PromptLibrary
     make_store: Callable[[Embedder], VectorStore]
     doctor: Doctor
     folder: Path
@@ -112,6 +127,11 @@ class Household:
         """Return how much the folder holds, whoever it belongs to."""
         with self.database.read() as connection:
             return {name: connection.execute(sql).fetchone()[0] for name, sql in COUNTS.items()}
+
+    def has_work(self) -> bool:
+        """Say whether there are jobs that can be done; while the memory is switched off, those that wait cannot."""
+        stats = self.queue.stats()
+        return bool(stats.processing or (stats.pending and self.live.enabled))
 
     def reindex(self) -> int:
         """Make every vector anew and return how many there are. Search by words works meanwhile.
@@ -154,6 +174,20 @@ def make_embedder(settings: Settings) -> Embedder:
     return OpenAIEmbedder(endpoint, calibrations=CalibrationFile(settings.data_dir / CALIBRATION_NAME))
 
 
+def make_prompts(settings: Settings) -> PromptLibrary:
+    """Return the texts for models.
+
+    Raises:
+        InvalidInputError: a file in the folder of prompts is wrong.
+    """
+    library = PromptLibrary(settings.prompts.dir)
+    try:
+        library.check()
+    except PromptError as error:
+        raise InvalidInputError(str(error)) from None
+    return library
+
+
 def open_queue(settings: Settings, clock: Clock) -> Queue:
     """Return the queue of the data folder. Several processes may have it open."""
     return Queue(
@@ -169,24 +203,28 @@ def open_household(
     settings: Settings,
     *,
     embedder: Embedder | None = None,
+    chat: Chat | None = None,
     clock: Clock | None = None,
     read: Callable[[], Settings] | None = None,
 ) -> Household:
     """Open the data folder. Nothing heavy is imported or loaded yet; the engine does that when it is started.
 
+    `embedder` and `chat` take the place of those that the settings name.
     `read` reads the settings again when their file changes; left out, those that are the client's business stay.
 
     Raises:
         StoreError: the database or the queue cannot be opened.
         NotConfiguredError: the embedder lacks a setting.
+        InvalidInputError: a replaced prompt is wrong.
     """
     # Two BLAS threads that compete for two cores make an embedding three times slower; read when numpy is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     clock = clock or SystemClock()
     make_folder(settings.data_dir)
-    engine = _engine(settings, embedder or make_embedder(settings), clock)
+    prompts = make_prompts(settings)
+    models = Models(embedder or make_embedder(settings), chat or OpenAIChat(settings.chat.options, clock), prompts)
     database = Database(settings.data_dir / DATABASE_NAME)
-    return _household(settings, database, engine, open_queue(settings, clock), clock, read or partial(reread, settings))
+    return _household(settings, database, models, open_queue(settings, clock), clock, read or partial(reread, settings))
 
 
 def vector_store(settings: Settings, embedder: Embedder, clock: Clock) -> VectorStore:
@@ -216,13 +254,14 @@ def _engine(settings: Settings, embedder: Embedder, clock: Clock) -> Engine:
 def _household(
     settings: Settings,
     database: Database,
-    engine: Engine,
+    models: Models,
     queue: Queue,
     clock: Clock,
     read: Callable[[], Settings],
 ) -> Household:
     live = LiveOptions(settings.options)
     options = settings.options
+    engine = _engine(settings, models.embedder, clock)
     telemetry = Telemetry()
     telemetry.watch_queue(queue.stats)
     record, events, memos, receipts = (
@@ -270,6 +309,7 @@ def _household(
         search=EventSearch(events, retrieval, lambda: live.query, clock),
         profiles=profile_reader,
         status=StatusReader(queue, receipts, memos, steps, indexer, health, clock),
+        failures=FailureKeeper(queue, jobs_bell.ring),
         evidence=EvidenceReader(
             record=record,
             cursors=Cursors(database),
@@ -303,6 +343,8 @@ def _household(
         database=database,
         queue=queue,
         rankings=rankings,
+        chat=models.chat,
+        prompts=models.prompts,
         make_store=lambda embedder: vector_store(settings, embedder, clock),
         doctor=make_doctor(settings.data_dir, Patient(database, engine, indexer, biographer, queue), clock),
         folder=settings.data_dir,

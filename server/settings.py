@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -20,28 +20,16 @@ from typing_extensions import override
 from historian.errors import InvalidInputError
 from historian.options import ContextOptions, HistorianOptions, Options, ProfileOptions, QueryOptions, QueueOptions
 from server.bare import BareSettings, read_bare_settings, read_config
+from server.model_settings import ChatSettings, EmbeddingSettings, RerankSettings
+from server.server_settings import ServerSettings
 
 
-class EmbeddingSettings(BaseModel):
-    """Which model turns text into vectors; `builtin` needs no key, network or download."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    provider: Literal["builtin", "openai"] = "builtin"
-    model: str = ""
-    base_url: str = ""
-    api_key: SecretStr = SecretStr("")
-    dimensions: int = Field(default=0, ge=0, le=8192)
-    chunk_size: int = Field(default=300, ge=50, le=8000)
-    timeout: float = Field(default=30.0, gt=0, le=600)
-
-
-class ServerSettings(BaseModel):
-    """How the memory is served. `idle_seconds`: when an owner that nobody uses leaves; 0 = at once when drained."""
+class PromptSettings(BaseModel):
+    """Texts for models. `dir`: same-named files in it replace the shipped prompts."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    idle_seconds: float = Field(default=600.0, ge=0, le=1e9)
+    dir: Path | None = None
 
 
 class Settings(BaseSettings):
@@ -58,6 +46,9 @@ class Settings(BaseSettings):
     trust_host: bool = False
     enabled: bool = True
     embedding: EmbeddingSettings = EmbeddingSettings()
+    chat: ChatSettings = ChatSettings()
+    rerank: RerankSettings = RerankSettings()
+    prompts: PromptSettings = PromptSettings()
     query: QueryOptions = QueryOptions()
     historian: HistorianOptions = HistorianOptions()
     profile: ProfileOptions = ProfileOptions()
