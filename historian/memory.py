@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
-from typing import Unpack
+from typing import Unpack, cast
 
 from historian.closing import Closing, TurnCloser
 from historian.desk import Desk
 from historian.errors import InvalidInputError, NotFoundError
 from historian.evidence_reading import MAX_QUERY, EvidenceReader, ScopedEvidence
 from historian.failures import FailureKeeper
+from historian.guard import Guard
 from historian.ids import normalise_id
 from historian.indexer import Indexer
 from historian.intake import message_from
@@ -25,6 +26,9 @@ from historian.status import StatusReader
 from historian.turn import Receipt, Turn, TurnFields
 from historian.views import AppendResult, FoundEvents, FoundProfiles, Memo, ProfileView, Status
 from historian.zones import load_zone, parse_instant
+
+GUARDED = ("memo", "observations", "source_message", "recent_messages", "location")
+"""What of a turn is looked through for credentials."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,27 +86,33 @@ class ScopedMemory:
 
     def _closing(self, fields: TurnFields) -> Closing:
         def make() -> tuple[Turn, str]:
-            turn = Turn.checked(self._options.historian, **fields)
+            guard = self.guard()
+            texts = {name: guard.value(text, name) for name in GUARDED if (text := fields.get(name))}
+            turn = Turn.checked(self._options.historian, **cast("TurnFields", fields | texts))
             if not self._options.enabled:
                 return turn.memo_only(), _unkept(turn)
             self._require_messages(turn.message_ids)
-            return turn, ""
+            return turn, " ".join(guard.notes)
 
         return Closing(self._scope, self._session, make)
 
+    def guard(self) -> Guard:
+        """Return what every text passes that is written on behalf of this request, one for each call."""
+        return Guard(self._options.now.guard.credentials)
+
     def append(self, messages: Sequence[object]) -> AppendResult:
         """Record chat turns under the owner of this request; a bad one is named and never stops the rest."""
-        zone = load_zone(self._session.timezone)
+        zone, guard = load_zone(self._session.timezone), self.guard()
         good: list[Message] = []
         failed: list[tuple[int, str]] = []
         for index, raw in enumerate(messages):
             try:
-                good.append(message_from(raw, zone))
+                good.append(message_from(guard.value(raw, f"message {index}"), zone))
             except InvalidInputError as error:
                 failed.append((index, str(error)))
         appended = self._parts.record.append(self._scope.owner, good)
         self._parts.indexer.discard("messages", appended.left_rows)
-        return AppendResult(appended.inserted, appended.ignored, tuple(failed))
+        return AppendResult(appended.inserted, appended.ignored, tuple(failed), guard.notes)
 
     @property
     def evidence(self) -> ScopedEvidence:
