@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
@@ -36,7 +36,7 @@ class Evidence:
 class EvidenceFinder:
     """Finds or makes the evidence of turns. Idempotent: the same turn again gives the same message ids."""
 
-    def __init__(self, record: Record, recent_k: int) -> None:
+    def __init__(self, record: Record, recent_k: Callable[[], int]) -> None:
         self._record = record
         self._recent_k = recent_k
 
@@ -97,12 +97,13 @@ class EvidenceFinder:
     def _recent(self, work: TurnWork, evidence: Sequence[str]) -> tuple[str, ...]:
         if work.turn.recent_messages:
             return tuple(line.content for line in work.turn.recent_messages)
-        if self._recent_k == 0:
+        limit = self._recent_k()
+        if limit == 0:
             return ()
         found = self._record.within(frozenset({work.scope.owner.key})).list(
             until_ms=int(work.ended_at.timestamp() * 1000) + 1,
             conversation_id=work.session.conversation_id,
-            limit=self._recent_k,
+            limit=limit,
         )
         return tuple(s.message.content for s in reversed(found) if s.message.message_id not in evidence)
 

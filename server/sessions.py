@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import BinaryIO
@@ -47,8 +47,10 @@ def stdio_binder(settings: Settings) -> Binder:
     return FixedBinder(Binding(scope_of(settings), Session(timezone=settings.timezone, sender_name=settings.name)))
 
 
-def serve_standalone(settings: Settings, wire: Wire) -> None:
+def serve_standalone(settings: Settings, wire: Wire, read: Callable[[], Settings]) -> None:
     """Serve one client over `wire` until it closes its end, with everything in this process.
+
+    `read` reads the settings anew when their file changes.
 
     Raises:
         FolderInUseError: another process holds the data folder.
@@ -59,7 +61,7 @@ def serve_standalone(settings: Settings, wire: Wire) -> None:
     hold = FolderHold(settings.data_dir)
     hold.take("serve --standalone")
     try:
-        household = open_household(settings)
+        household = open_household(settings, read=read)
         attached = Attached(household.memory, stdio_binder(settings), household.warm_up)
         anyio.run(partial(_serve, app, household, attached, wire))
     finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+from functools import partial
 
 from server.commands.common import require_one_identity, settings_from
 from server.wire import claim_stdio, leave_within
@@ -23,7 +24,7 @@ def serve(arguments: argparse.Namespace) -> int:
     try:
         settings = settings_from(arguments)
         require_one_identity(arguments, settings)
-        serve_standalone(settings, wire)
+        serve_standalone(settings, wire, partial(settings_from, arguments))
         code = 0
     finally:
         leave_within(AFTERWARDS_SECONDS, code)

@@ -25,6 +25,7 @@ class Report:
     formats: Counter[str] = field(default_factory=Counter[str])
     unknown: list[str] = field(default_factory=list[str])
     unknown_count: int = 0
+    has_masked: bool = False
     file: TextIO | None = None
 
     def refuse(self, file: str, place: str, reason: str) -> None:
@@ -64,7 +65,9 @@ class Report:
     def complaints(self) -> list[str]:
         """Return what to tell on stderr."""
         more = self.refused - len(self.named)
-        return [*self.named, *([f"and {more} more; --report FILE names them all"] if more else [])]
+        said = [*self.named, *([f"and {more} more; --report FILE names them all"] if more else [])]
+        masked = "Credentials in some messages were masked; the memory keeps none."
+        return [*said, masked] if self.has_masked else said
 
 
 def printable(text: str) -> str:

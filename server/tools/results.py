@@ -23,6 +23,7 @@ class EndAnswer(Answer):
     queued: bool
     duplicate: bool
     gate: list[GateAdvice]
+    note: str = ""
 
 
 class EventItem(Answer):
@@ -103,6 +104,7 @@ class JobItem(Answer):
     attempts: int
     error: str | None
     age_seconds: float
+    next_retry: str | None
 
 
 class FailureItem(Answer):
@@ -111,6 +113,7 @@ class FailureItem(Answer):
     job_id: str
     reason: str
     attempts: int
+    age_seconds: float
 
 
 class MemoItem(Answer):
@@ -121,8 +124,15 @@ class MemoItem(Answer):
     job_id: str
 
 
+class TroubleItem(Answer):
+    """What runs degraded, or by rules, and since when it is known."""
+
+    what: str
+    since: str
+
+
 class StatusAnswer(Answer):
-    """The state of the memory, as far as it concerns the asker."""
+    """The state of the memory, as far as it concerns the asker. `settings` says what of the file has no effect."""
 
     pending: int
     processing: int
@@ -131,6 +141,9 @@ class StatusAnswer(Answer):
     unembedded: int
     degraded: list[str]
     offline: list[str]
+    troubles: list[TroubleItem]
+    settings: list[str]
+    waiting_in_all: int
     job: JobItem | None
     failures: list[FailureItem]
     memos: list[MemoItem]
@@ -150,3 +163,4 @@ class AppendAnswer(Answer):
     inserted: int
     ignored: int
     failed: list[AppendFailure]
+    warnings: list[str]

@@ -11,6 +11,7 @@ import anyio
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
+from historian.chat import Chat
 from historian.clock import Clock
 from historian.embed import Embedder
 from historian.embed_fake import HashingEmbedder
@@ -96,6 +97,15 @@ class Person:
                     return job
                 await anyio.sleep(0.02)
 
+    async def drained(self, seconds: float = 60) -> Mapping[str, Any]:
+        """Wait until no job of the scope is pending or processing and return the status."""
+        with anyio.fail_after(seconds):
+            while True:
+                status: Mapping[str, Any] = await self.call("memory_status")
+                if not status["pending"] and not status["processing"]:
+                    return status
+                await anyio.sleep(0.02)
+
     async def texts(self, query: str, **more: Any) -> list[str]:
         """Return the texts of the events that answer a query."""
         found = await self.call("search_events", query=query, **more)
@@ -109,11 +119,16 @@ def prose(result: CallToolResult) -> str:
 
 @asynccontextmanager
 async def home(
-    folder: Path, *, embedder: Embedder | None = None, clock: Clock | None = None, run: bool = True
+    folder: Path,
+    *,
+    embedder: Embedder | None = None,
+    chat: Chat | None = None,
+    clock: Clock | None = None,
+    run: bool = True,
 ) -> AsyncGenerator[Home]:
     """Open the memory in `folder`; with `run`, its historian works."""
     settings = load_settings({"data_dir": folder, "user": "alice", "timezone": "Asia/Shanghai"}, {})
-    household = open_household(settings, embedder=embedder or HashingEmbedder(), clock=clock)
+    household = open_household(settings, embedder=embedder or HashingEmbedder(), chat=chat, clock=clock)
     if run:
         async with running(household):
             yield Home(household)
