@@ -19,6 +19,7 @@ from historian.calibration import CalibrationFile
 from historian.chains import ChainReader
 from historian.chat import Chat
 from historian.chat_client import OpenAIChat
+from historian.chat_states import out_of_order, runs_offline
 from historian.clock import Clock, SystemClock
 from historian.closing import TurnCloser
 from historian.cursors import Cursors
@@ -81,14 +82,6 @@ COUNTS = {
 """What `shiguan status` counts."""
 
 
-OFFLINE = "events are written by rules: no chat model is configured"
-
-
-def offline() -> tuple[str, ...]:
-    """Return what runs by rules, without a model."""
-    return (OFFLINE,)
-
-
 @dataclass(frozen=True, slots=True)
 class Models:
     """What is asked of models, and the texts for them."""
@@ -146,6 +139,7 @@ class Household:
 
     def close(self) -> None:
         """Close every store. The folder may be opened again afterwards."""
+        self.chat.close()
         self.engine.close()
         self.queue.close()
         self.rankings.close()
@@ -221,9 +215,13 @@ def open_household(
     clock = clock or SystemClock()
     make_folder(settings.data_dir)
     prompts = make_prompts(settings)
-    models = Models(embedder or make_embedder(settings), chat or OpenAIChat(settings.chat.options, clock), prompts)
+    telemetry = Telemetry()
+    models = Models(
+        embedder or make_embedder(settings), chat or OpenAIChat(settings.chat.options, clock, telemetry), prompts
+    )
     database = Database(settings.data_dir / DATABASE_NAME)
-    return _household(settings, database, models, open_queue(settings, clock), clock, read or partial(reread, settings))
+    again = read or partial(reread, settings)
+    return _household(settings, database, models, open_queue(settings, clock), telemetry, clock, again)
 
 
 def vector_store(settings: Settings, embedder: Embedder, clock: Clock) -> VectorStore:
@@ -255,13 +253,14 @@ def _household(
     database: Database,
     models: Models,
     queue: Queue,
+    telemetry: Telemetry,
     clock: Clock,
     read: Callable[[], Settings],
 ) -> Household:
     live = LiveOptions(settings.options)
+    offline = partial(runs_offline, models.chat)
     options = settings.options
     engine = _engine(settings, models.embedder, clock)
-    telemetry = Telemetry()
     telemetry.watch_queue(queue.stats)
     record, events, memos, receipts = (
         Record(database),
@@ -279,7 +278,7 @@ def _household(
     watch = SettingsWatch(settings, live, read, jobs_bell.ring_here)
     health = Health(
         pulse=pulse,
-        troubles=Troubles([live.switched_off, retrieval.state, offline], clock),
+        troubles=Troubles([live.switched_off, retrieval.state, offline, partial(out_of_order, models.chat)], clock),
         offline=offline,
         settings=watch.notes,
         options=live,
