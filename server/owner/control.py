@@ -32,8 +32,9 @@ Operation = Callable[[Mapping[str, Any]], dict[str, Any]]
 class Control:
     """Answers operations in worker threads."""
 
-    def __init__(self, household: Household, stop: Callable[[], None]) -> None:
+    def __init__(self, household: Household, stop: Callable[[], None], url: str | None = None) -> None:
         self._household = household
+        self._url = url
         self._stop = stop
         self._operations: dict[str, Operation] = {
             "status": self._status,
@@ -83,13 +84,19 @@ class Control:
             "settings": [*self._household.watch.notes()],
             "version": __version__,
             "pid": os.getpid(),
+            **({"http": self._url} if self._url is not None else {}),
         }
 
     def _append(self, request: Mapping[str, Any]) -> dict[str, Any]:
         memory = self._household.memory.of(scope_from(request["scope"]), Session(timezone=str(request["timezone"])))
         result = memory.append(request["messages"])
         failed = [[index, reason] for index, reason in result.failed]
-        return {"inserted": result.inserted, "ignored": result.ignored, "failed": failed}
+        return {
+            "inserted": result.inserted,
+            "ignored": result.ignored,
+            "failed": failed,
+            "warnings": [*result.warnings],
+        }
 
     def _queue(self, request: Mapping[str, Any]) -> dict[str, Any]:
         queue, job_id = self._household.queue, request.get("job_id")
