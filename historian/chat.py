@@ -99,6 +99,19 @@ class ChatTrouble:
     retry_at: datetime
 
 
+Outcome = Literal["answered", "unusable", "outage", "rejected"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatCall:
+    """One finished call to an endpoint, for whoever counts them. `model` is that of the settings."""
+
+    role: Role
+    model: str
+    outcome: Outcome
+    usage: Usage = Usage()
+
+
 class Chat(Protocol):
     """The chat models of the memory, one for each role.
 

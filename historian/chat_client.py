@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from historian.chat import (
     ROLES,
     Answer,
+    ChatCall,
     ChatTrouble,
     Message,
+    Outcome,
     Reply,
     Role,
     Shape,
     ToolSpec,
+    Usage,
 )
 from historian.chat_dialect import REFUSING, Dialect, Mode
 from historian.chat_wire import (
@@ -29,10 +34,9 @@ from historian.chat_wire import (
     tool_parameters,
 )
 from historian.clock import Clock
-from historian.errors import ModelError, NotConfiguredError, UnusableAnswerError
+from historian.errors import ModelError, NotConfiguredError, RetryableModelError, UnusableAnswerError
 from historian.options import ChatOptions
 from historian.outages import OutageGuard
-from historian.telemetry import DONE, Telemetry
 from prompts import Prompt
 
 MOST_WORDINGS = 8
@@ -88,11 +92,16 @@ class _Line:
 
 
 class OpenAIChat:
-    """The chat models of the settings, one for each role; see `Chat`. Roles of one endpoint share what it taught."""
+    """The chat models of the settings, one for each role; see `Chat`. Roles of one endpoint share what it taught.
 
-    def __init__(self, options: Mapping[Role, ChatOptions], clock: Clock, telemetry: Telemetry) -> None:
+    `counted` is told of every call that was made. Not told are those that a remembered outage spares.
+    """
+
+    def __init__(
+        self, options: Mapping[Role, ChatOptions], clock: Clock, counted: Callable[[ChatCall], object]
+    ) -> None:
         self._options = options
-        self._telemetry = telemetry
+        self._counted = counted
         lines = {_place(one): _Line(one, clock) for one in options.values()}
         self._lines = {role: lines[_place(one)] for role, one in options.items()}
 
@@ -110,8 +119,9 @@ class OpenAIChat:
         def word(dialect: Dialect) -> dict[str, Any]:
             return {"messages": dialect.messages(_instructed(turns, dialect.hint(shape))), **dialect.format(shape)}
 
-        with line.guard.guard():
+        with line.guard.guard(), self._measured(role) as call:
             completion = self._ask(role, line, word, structured=True)
+            call.usage = completion.usage
             try:
                 if completion.finish == "refused":
                     raise declined(completion.text)
@@ -127,8 +137,9 @@ class OpenAIChat:
         line = self._line(role)
         sent = message_parameters(messages)
         offered = tool_parameters(tools)
-        with line.guard.guard():
+        with line.guard.guard(), self._measured(role) as call:
             found = self._ask(role, line, lambda dialect: {"messages": dialect.messages(sent), **offered})
+            call.usage = found.usage
         return Reply(found.text, found.model, found.tool_calls, found.finish, found.usage)
 
     def troubles(self) -> tuple[ChatTrouble, ...]:
@@ -163,7 +174,7 @@ class OpenAIChat:
             tried.add(dialect)
             parameters = dialect.parameters(self._options[role].max_tokens)
             try:
-                completion = self._measured(role, line, {**word(dialect), **parameters})
+                completion = line.wire.complete({**word(dialect), **parameters})
             except RefusedRequestError as refused:
                 if refused.status not in REFUSING:
                     raise refused.reason from None
@@ -175,12 +186,28 @@ class OpenAIChat:
         assert believed is not None
         raise believed
 
-    def _measured(self, role: Role, line: _Line, request: dict[str, Any]) -> Completion:
-        with self._telemetry.model(role) as call:
-            completion = line.wire.complete(request)
-            call.outcome = DONE
-            call.tokens_in, call.tokens_out = completion.usage.prompt_tokens, completion.usage.completion_tokens
-            return completion
+    @contextmanager
+    def _measured(self, role: Role) -> Generator[_Running]:
+        """Tell of a call when it has ended, however it did."""
+        call, begun = _Running(), time.monotonic()
+        try:
+            yield call
+            call.outcome = "answered"
+        except UnusableAnswerError:
+            call.outcome = "unusable"
+            raise
+        except RetryableModelError:
+            call.outcome = "outage"
+            raise
+        finally:
+            usage = replace(call.usage, seconds=time.monotonic() - begun)
+            self._counted(ChatCall(role, self._options[role].model, call.outcome, usage))
+
+
+@dataclass(slots=True)
+class _Running:
+    outcome: Outcome = "rejected"
+    usage: Usage = field(default_factory=Usage)
 
 
 def _place(options: ChatOptions) -> ChatOptions:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from historian.chat import Chat, Role
+from historian.troubles import Trouble
 
 _BY_RULES: dict[Role, str] = {
     "rewrite": "events are written by rules",
@@ -19,6 +20,9 @@ def runs_offline(chat: Chat) -> tuple[str, ...]:
     return tuple(f"{_BY_RULES[role]}: no chat model is configured for {role}" for role in missing)
 
 
-def out_of_order(chat: Chat) -> tuple[str, ...]:
-    """Return which models do not answer now, and why."""
-    return tuple(f"no chat model answers for {' and '.join(one.roles)}: {one.reason}" for one in chat.troubles())
+def out_of_order(chat: Chat) -> tuple[Trouble, ...]:
+    """Return which models do not answer now, why, and since when."""
+    return tuple(
+        Trouble(f"no chat model answers for {' and '.join(one.roles)}: {one.reason}", one.since)
+        for one in chat.troubles()
+    )

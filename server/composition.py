@@ -217,7 +217,7 @@ def open_household(
     prompts = make_prompts(settings)
     telemetry = Telemetry()
     models = Models(
-        embedder or make_embedder(settings), chat or OpenAIChat(settings.chat.options, clock, telemetry), prompts
+        embedder or make_embedder(settings), chat or OpenAIChat(settings.chat.options, clock, telemetry.called), prompts
     )
     database = Database(settings.data_dir / DATABASE_NAME)
     again = read or partial(reread, settings)
@@ -294,7 +294,6 @@ def _household(
         biographer=biographer,
         evidence=EvidenceFinder(record, lambda: live.historian.recent_messages_inject_k),
         indexer=indexer,
-        has_more=lambda: queue.waiting() > 0,
         telemetry=telemetry,
         clock=clock,
     )

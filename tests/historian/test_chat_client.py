@@ -14,7 +14,7 @@ from email.utils import format_datetime
 import pytest
 from pydantic import BaseModel, Field
 
-from historian.chat import Message, Role, ToolSpec
+from historian.chat import ChatCall, Message, Role, ToolSpec
 from historian.chat_client import OpenAIChat
 from historian.clock import Clock, FixedClock, SystemClock
 from historian.errors import (
@@ -26,7 +26,6 @@ from historian.errors import (
     UnusableAnswerError,
 )
 from historian.options import ChatOptions
-from historian.telemetry import Telemetry
 from prompts import Prompt, Turn
 from tests.kit.chat import HARMLESS, OUTAGES, UNUSABLE, Answer, ChatAsked, Fault, Said, ScriptedModel
 from tests.kit.endpoint import FakeEndpoint, Reply, failing
@@ -49,12 +48,21 @@ PROMPT = Prompt("test", "en", "1", (Turn("system", "Answer with JSON."), Turn("u
 
 @contextmanager
 def served(
-    answer: Answer, *, clock: Clock | None = None, timeout: float = 5.0, **model: object
+    answer: Answer,
+    *,
+    clock: Clock | None = None,
+    timeout: float = 5.0,
+    counted: list[ChatCall] | None = None,
+    **model: object,
 ) -> Iterator[tuple[OpenAIChat, ScriptedModel, FakeEndpoint]]:
     scripted = ScriptedModel(answer, **model)  # type: ignore[arg-type]
     with FakeEndpoint(chat=scripted) as endpoint:
         options = ChatOptions(endpoint.base_url, KEY, "small", timeout=timeout)
-        chat = OpenAIChat(dict.fromkeys(("rewrite", "merge"), options), clock or SystemClock(), Telemetry())
+        chat = OpenAIChat(
+            dict.fromkeys(("rewrite", "merge"), options),
+            clock or SystemClock(),
+            ([] if counted is None else counted).append,
+        )
         try:
             yield chat, scripted, endpoint
         finally:
@@ -292,7 +300,7 @@ def test_while_one_call_probes_the_others_do_not_wait() -> None:
 def test_a_refused_connection_is_an_outage_that_says_what_to_check() -> None:
     with FakeEndpoint() as endpoint:
         gone = endpoint.base_url
-    chat = OpenAIChat({"rewrite": ChatOptions(gone, KEY, "small")}, SystemClock(), Telemetry())
+    chat = OpenAIChat({"rewrite": ChatOptions(gone, KEY, "small")}, SystemClock(), [].append)
     error = error_of(chat)
     assert isinstance(error, RetryableModelError)
     assert "check that it runs and base_url" in str(error)
@@ -331,6 +339,18 @@ def test_many_threads_may_ask_at_once() -> None:
         for thread in threads:
             thread.join()
         assert len(found) == len(model.asked) == 20
+
+
+def test_every_call_is_counted_with_its_outcome_and_those_that_were_spared_are_not() -> None:
+    answers = iter([RIGHT, "", failing(400), failing(400), failing(400), failing(429, retry_after="60")])
+    counted: list[ChatCall] = []
+    with served(lambda _: next(answers), counted=counted) as (chat, _, _):
+        ask(chat)
+        for _ in range(5):
+            error_of(chat)
+    assert [call.outcome for call in counted] == ["answered", "unusable", "rejected", "outage"]
+    assert [call.usage.prompt_tokens for call in counted] == [100, 100, 0, 0]
+    assert all(call.usage.seconds > 0 and call.model == "small" and call.role == "rewrite" for call in counted)
 
 
 # ---- conversations
