@@ -24,6 +24,7 @@ from historian.clock import Clock, SystemClock
 from historian.closing import TurnCloser
 from historian.cursors import Cursors
 from historian.database import Database
+from historian.desk import Desk
 from historian.doctor import Doctor
 from historian.embed import BuiltinEmbedder, Embedder, Endpoint, OpenAIEmbedder
 from historian.engine import Engine
@@ -283,7 +284,7 @@ def _household(
         settings=watch.notes,
         options=live,
     )
-    closer = TurnCloser(queue, receipts, clock, jobs_bell.ring)
+    closer = TurnCloser(queue, receipts, clock)
     closer.adopt([*queue.jobs("pending"), *queue.jobs("processing")])
     pipeline = Pipeline(
         database=database,
@@ -302,6 +303,7 @@ def _household(
     parts = Parts(
         record=record,
         closer=closer,
+        desk=Desk(closer, jobs_bell, foreground),
         search=EventSearch(events, retrieval, lambda: live.query, clock),
         profiles=profile_reader,
         status=StatusReader(queue, receipts, memos, steps, indexer, health, clock),
@@ -315,7 +317,6 @@ def _household(
             clock=clock,
         ),
         indexer=indexer,
-        foreground=foreground,
     )
     historian = Historian(
         queue=queue,
