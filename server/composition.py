@@ -32,6 +32,7 @@ from historian.errors import InvalidInputError, NotConfiguredError
 from historian.events import EVENT_WORDS, EventStore
 from historian.evidence import EvidenceFinder
 from historian.evidence_reading import EvidenceReader
+from historian.exporting import Exporter
 from historian.failures import FailureKeeper
 from historian.foreground import Foreground
 from historian.indexer import Indexer
@@ -53,6 +54,7 @@ from historian.retrieval import Retrieval
 from historian.searching import EventSearch
 from historian.status import Health, StatusReader
 from historian.steps import Steps
+from historian.taking_in import Intaker
 from historian.telemetry import Telemetry
 from historian.trial import Trial
 from historian.troubles import Troubles
@@ -317,6 +319,8 @@ def _household(
             clock=clock,
         ),
         indexer=indexer,
+        exporter=Exporter(database, record, events, profiles, clock),
+        intaker=Intaker(database, record, events, memos, profiles, biographer, indexer),
     )
     historian = Historian(
         queue=queue,
