@@ -95,12 +95,13 @@ def _without(text: str, names: Collection[str]) -> str:
     return text
 
 
-def _negations(text: str) -> list[str]:
+def negations(text: str) -> list[str]:
+    """Return the words in `text` that deny something, in order; 不错, 差不多, "no problem" deny nothing."""
     return [match[0].lower() for match in _NEGATION.finditer(_NEUTRAL.sub("，", text))]
 
 
 def _polarity_drifts(observation: str, rewrite: str) -> list[Drift]:
-    said, written = _negations(observation), _negations(rewrite)
+    said, written = negations(observation), negations(rewrite)
     if len(said) == len(written):
         return []
     longer, shorter = (said, list(written)) if len(said) > len(written) else (written, list(said))
