@@ -66,6 +66,11 @@ class ScopedMemory:
         self._scope = scope
         self._session = session
 
+    @property
+    def scope(self) -> Scope:
+        """On whose behalf it acts."""
+        return self._scope
+
     def end(
         self,
         *,

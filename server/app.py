@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from contextvars import ContextVar
 from typing import Any, cast
 
+from mcp.server.context import ServerMiddleware
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import (
@@ -50,7 +51,9 @@ INSTRUCTIONS = (
 class ShiguanServer(MCPServer[Attached]):
     """An MCP server whose arguments are checked first and whose errors are sentences."""
 
-    def __init__(self, tools: Iterable[Published], lifespan: Lifespan) -> None:
+    def __init__(
+        self, tools: Iterable[Published], lifespan: Lifespan, middleware: Sequence[ServerMiddleware[Any]] = ()
+    ) -> None:
         self._published = {tool.name: tool for tool in tools}
         self._tools = {tool.name: registered(tool) for tool in self._published.values()}
         super().__init__(
@@ -61,7 +64,7 @@ class ShiguanServer(MCPServer[Attached]):
             version=__version__,
             tools=[*self._tools.values()],
             lifespan=lifespan,
-            middleware=[bind_requests],
+            middleware=[bind_requests, *middleware],
             resource_security=ResourceSecurity(exempt_params={"group_id", "event_id"}),
         )
         publish_resources(self)
@@ -149,10 +152,14 @@ def _root(error: BaseException) -> BaseException:
     return error
 
 
-def build_app(toolsets: Sequence[str], lifespan: Lifespan = attached_lifespan) -> ShiguanServer:
-    """Return the server that publishes the default toolsets and `toolsets`.
+def build_app(
+    toolsets: Sequence[str],
+    lifespan: Lifespan = attached_lifespan,
+    middleware: Sequence[ServerMiddleware[Any]] = (),
+) -> ShiguanServer:
+    """Return the server that publishes the default toolsets and `toolsets`; `middleware` runs once requests are bound.
 
     Raises:
         InvalidInputError: a toolset does not exist (yet); the sentence lists those that do.
     """
-    return ShiguanServer(published(toolsets), lifespan)
+    return ShiguanServer(published(toolsets), lifespan, middleware)

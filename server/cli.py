@@ -45,6 +45,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_owner(commands)
     _add_doctor(commands)
     _add_backup(commands)
+    _add_token(commands)
     return parser
 
 
@@ -75,6 +76,10 @@ def _with_identity(parser: argparse.ArgumentParser) -> None:
 
 def _add_serve(commands: _Commands) -> None:
     def run(arguments: argparse.Namespace) -> int:
+        if arguments.http:
+            from server.commands.serving_http import serve_over_http
+
+            return serve_over_http(arguments)
         if arguments.standalone:
             from server.commands.serve import serve
 
@@ -83,8 +88,12 @@ def _add_serve(commands: _Commands) -> None:
 
         return serve_attached(arguments)
 
-    parser = _command(commands, "serve", run, "Serve the memory to one MCP client over stdin and stdout.")
-    parser.add_argument("--standalone", action="store_true", help="keep everything in this one process")
+    parser = _command(commands, "serve", run, "Serve the memory to one MCP client over stdin and stdout, or to many.")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--standalone", action="store_true", help="keep everything in this one process")
+    how.add_argument("--http", action="store_true", help="serve many clients over streamable HTTP at /mcp")
+    parser.add_argument("--host", help="with --http: the address to listen on (server.host, default: 127.0.0.1)")
+    parser.add_argument("--port", type=int, help="with --http: the port, 0 for any (server.port, default: 8765)")
     _with_identity(parser)
     parser.add_argument(
         "--trust-host",
@@ -212,6 +221,30 @@ def _add_backup(commands: _Commands) -> None:
     parser.add_argument("file", help="the .tar.gz to write; one that is there is replaced")
     parser = _command(commands, "restore", run_restore, "Make a data folder out of a backup.")
     parser.add_argument("file", help="a file that `shiguan backup` wrote")
+
+
+def _add_token(commands: _Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.token import manage_tokens
+
+        return manage_tokens(arguments)
+
+    parser = _command(commands, "token", run, "Create, list and revoke the tokens of clients that come over HTTP.")
+    parser.add_argument("action", choices=("create", "list", "revoke"))
+    parser.add_argument("token_id", nargs="?", help="with revoke: the id that `list` shows")
+    parser.add_argument("--user", help="whom the token speaks for; only one that may act-as can do without")
+    parser.add_argument("--group", action="append", dest="groups", metavar="GROUP", help="a group the user may read")
+    parser.add_argument(
+        "--scope",
+        action="append",
+        dest="scopes",
+        metavar="SCOPE",
+        help="read, write, admin or act-as (default: read, write)",
+    )
+    parser.add_argument("--expires", default="365d", help="90d, 12h, a date, or never (default: 365d)")
+    parser.add_argument("--name", help="the user's name, by which statements call them")
+    parser.add_argument("--timezone", help="the user's IANA time zone (default: the server's)")
+    parser.add_argument("--json", action="store_true", help="with list: print one JSON object a line")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -21,6 +21,7 @@ from historian.errors import InvalidInputError
 from historian.options import ContextOptions, HistorianOptions, Options, ProfileOptions, QueryOptions, QueueOptions
 from server.bare import BareSettings, read_bare_settings, read_config
 from server.model_settings import ChatSettings, EmbeddingSettings, RerankSettings
+from server.server_settings import ServerSettings
 
 
 class PromptSettings(BaseModel):
@@ -29,14 +30,6 @@ class PromptSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     dir: Path | None = None
-
-
-class ServerSettings(BaseModel):
-    """How the memory is served. `idle_seconds`: when an owner that nobody uses leaves; 0 = at once when drained."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    idle_seconds: float = Field(default=600.0, ge=0, le=1e9)
 
 
 class Settings(BaseSettings):

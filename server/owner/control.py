@@ -32,8 +32,9 @@ Operation = Callable[[Mapping[str, Any]], dict[str, Any]]
 class Control:
     """Answers operations in worker threads."""
 
-    def __init__(self, household: Household, stop: Callable[[], None]) -> None:
+    def __init__(self, household: Household, stop: Callable[[], None], url: str | None = None) -> None:
         self._household = household
+        self._url = url
         self._stop = stop
         self._operations: dict[str, Operation] = {
             "status": self._status,
@@ -83,6 +84,7 @@ class Control:
             "settings": [*self._household.watch.notes()],
             "version": __version__,
             "pid": os.getpid(),
+            **({"http": self._url} if self._url is not None else {}),
         }
 
     def _append(self, request: Mapping[str, Any]) -> dict[str, Any]:

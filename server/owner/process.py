@@ -43,14 +43,18 @@ log = logging.getLogger(__name__)
 
 
 class Owner:
-    """Serves connections until it is told to stop, a newer version takes over, or nobody needs it any more."""
+    """Serves connections until it is told to stop, a newer version takes over, or nobody needs it any more.
 
-    def __init__(self, household: Household, token: str, idle_seconds: float) -> None:
+    One that is also reached over HTTP, at `url`, leaves only when it is told to: others may need it at any time.
+    """
+
+    def __init__(self, household: Household, token: str, idle_seconds: float, url: str | None = None) -> None:
         self._household = household
         self._token = token
         self._idle_seconds = idle_seconds
         self._apps = Apps()
-        self._control = Control(household, self.stop)
+        self._url = url
+        self._control = Control(household, self.stop, url)
         self._stopping = anyio.Event()
         self._clients = 0
         self._last_busy = anyio.current_time() + FIRST_CLIENT_SECONDS - min(idle_seconds, FIRST_CLIENT_SECONDS)
@@ -63,7 +67,8 @@ class Owner:
         """Serve until stopped."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(listener.serve, self._serve)
-            tasks.start_soon(self._leave_when_idle)
+            if self._url is None:
+                tasks.start_soon(self._leave_when_idle)
             tasks.start_soon(self._leave_on_signal)
             await self._stopping.wait()
             leave_within(EXIT_SECONDS)
@@ -108,7 +113,8 @@ class Owner:
             return {"ok": False, "error": WRONG_TOKEN}
         if self._stopping.is_set():
             return {"ok": False, "retry": True}
-        if hello.get("takeover", True) and is_newer(str(hello.get("version", "0")), __version__):
+        is_older = is_newer(str(hello.get("version", "0")), __version__)
+        if is_older and self._url is None and hello.get("takeover", True):
             return {"ok": False, "retry": True, "takeover": True}
         if not is_greeting(hello):
             return {"ok": False, "error": "The client and the owner of the data folder differ too much; update both."}
@@ -119,6 +125,8 @@ class Owner:
             return {"ok": False, "error": str(error)}
         names = differing(hello["settings"], digests(os.environ))
         warnings = [f"{name} differs from the running owner's and has no effect until it restarts." for name in names]
+        if is_older and self._url is not None:
+            warnings.append(f"The HTTP server that owns the data folder is of version {__version__}; restart it.")
         return {
             "ok": True,
             "version": __version__,
