@@ -1,4 +1,4 @@
-"""The shape in which a model says what becomes of a profile. Lenient: what is missing is empty, what is more is left."""
+"""The shape in which a model says what becomes of a profile. Lenient about what is missing or too much."""
 
 from __future__ import annotations
 

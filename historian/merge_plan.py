@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -90,7 +90,7 @@ def decode_plan(text: str) -> Plan:
     raw: dict[str, Any] = json.loads(text)
     return Plan(
         place=raw["place"],
-        changes=tuple(Change(**{**one, "events": tuple(one["events"])}) for one in raw["changes"]),
+        changes=tuple(replace(Change(**one), events=tuple(one["events"])) for one in raw["changes"]),
         additions=tuple(Addition(one["text"], tuple(one["events"])) for one in raw["additions"]),
         passing=tuple(raw["passing"]),
         tags=tuple(raw["tags"]),

@@ -18,7 +18,10 @@ _WORDS: Final[dict[str, tuple[str, str]]] = {
     "too_long": ("{at} is too long for one line.", "{at} 对一行来说太长。"),
     "language": ("{at} is not in the language of its sources.", "{at} 与来源的语言不一致。"),
     "lost": ("{at} has lost “{found}”.", "{at} 丢失了“{found}”。"),
-    "number": ("{at} has the number “{found}”, which stands in none of its sources.", "{at} 有来源中没有的数字“{found}”。"),
+    "number": (
+        "{at} has the number “{found}”, which stands in none of its sources.",
+        "{at} 有来源中没有的数字“{found}”。",
+    ),
     "polarity": ("{at} and its sources differ in what is denied.", "{at} 与来源的肯定和否定不一致。"),
     "unsupported": ("{at} says what none of its sources says.", "{at} 写了来源中没有的内容。"),
     "unsaid": ("What new statement {found} says is missing in {at}.", "{at} 没有包含新陈述 {found} 的内容。"),
@@ -26,9 +29,15 @@ _WORDS: Final[dict[str, tuple[str, str]]] = {
         "{at} is about something else than the line it replaces: remove that line with a reason, and add a new one.",
         "{at} 与它所替换的行不是同一件事：请带理由删除那一行，另外新增一行。",
     ),
-    "not_covered": ("Line {found} does not say all that line {at} says.", "第 {found} 行没有包含第 {at} 行的全部内容。"),
+    "not_covered": (
+        "Line {found} does not say all that line {at} says.",
+        "第 {found} 行没有包含第 {at} 行的全部内容。",
+    ),
     "foreign_id": ("{at} has “{found}”, which stands in none of its sources.", "{at} 有来源中没有的“{found}”。"),
-    "foreign_person": ("{at} is about {found}, whom none of its sources names.", "{at} 写到了来源中没有的人“{found}”。"),
+    "foreign_person": (
+        "{at} is about {found}, whom none of its sources names.",
+        "{at} 写到了来源中没有的人“{found}”。",
+    ),
     "orders": ("{at} gives orders to its reader.", "{at} 是写给读者的命令。"),
     "shrunk": ("More than half of the profile would be gone.", "档案会减少一半以上。"),
 }

@@ -1,4 +1,4 @@
-"""Merges that a person has to look at before they are carried out. They stay until somebody decides; nothing clears up."""
+"""Merges that a person has to look at before they are carried out. They stay until somebody decides."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class MergeWaiting:
         self._each("DELETE FROM merge_waiting", entity, statements, ())
 
     def of_job(self, job_id: str) -> Owner | None:
-        """Return an entity for whose merge the statements of a job wait, or None; what a person holds does not count."""
+        """Return an entity for whose merge the statements of a job wait, or None; held ones do not count."""
         with self._database.read() as connection:
             row = connection.execute(
                 "SELECT entity_type, entity_id FROM merge_waiting WHERE job_id = ? AND review IS NULL ORDER BY row"
@@ -95,9 +95,7 @@ class MergeWaiting:
     def count(self) -> int:
         """Return how many statements wait, those that are held for review left out."""
         with self._database.read() as connection:
-            return int(
-                connection.execute("SELECT count(*) FROM merge_waiting WHERE review IS NULL").fetchone()[0]
-            )
+            return int(connection.execute("SELECT count(*) FROM merge_waiting WHERE review IS NULL").fetchone()[0])
 
     def due(self) -> list[Owner]:
         """Return the entities whose waiting statements should be merged now: it is their time, or nobody does it."""
@@ -152,9 +150,7 @@ class MergeWaiting:
                 (entity.kind, entity.id, attempts, reason, _ms(until), by_rules),
             )
 
-    def _each(
-        self, statement: str, entity: Owner, statements: Sequence[Statement], values: tuple[object, ...]
-    ) -> None:
+    def _each(self, statement: str, entity: Owner, statements: Sequence[Statement], values: tuple[object, ...]) -> None:
         with self._database.write() as connection:
             connection.executemany(
                 f"{statement} WHERE entity_type = ? AND entity_id = ? AND shown_in = ? AND event_id = ?",

@@ -1,4 +1,4 @@
-"""How much of what one text says stands in another, by the words that carry meaning: a floor, not a measure of sense."""
+"""How much of what one text says stands in another, by the words that carry meaning: no measure of sense."""
 
 from __future__ import annotations
 

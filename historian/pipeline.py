@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from historian.biographer import Biographer
 from historian.clock import Clock
 from historian.database import Database
 from historian.errors import ModelError, StoreError
@@ -17,9 +16,10 @@ from historian.indexer import Indexer
 from historian.intake import message_from
 from historian.job import Job
 from historian.memos import MemoStore
-from historian.merge import Statement
+from historian.merge_waiting import MergeWaiting
 from historian.model import Event, Owner
 from historian.profile import PRIVATE
+from historian.profile_merging import ProfileMerger
 from historian.receipts import ReceiptStore
 from historian.record import Record
 from historian.telemetry import Telemetry
@@ -41,7 +41,8 @@ class Pipeline:
     events: EventStore
     memos: MemoStore
     receipts: ReceiptStore
-    biographer: Biographer
+    waiting: MergeWaiting
+    merger: ProfileMerger
     evidence: EvidenceFinder
     indexer: Indexer
     has_more: Callable[[], bool]
@@ -96,10 +97,12 @@ class Pipeline:
         with self.database.write():
             self.events.add(stored)
             self._remember_memo(work, stored)
+            entities = self._await_merge(work, stored)
         if is_new:
             self.telemetry.stored(stored)
         step("merge")
-        self._merge(work, stored)
+        for entity in entities:
+            self.merger.merge(entity)
         step("embed")
         self._embed()
         step("settle")
@@ -123,18 +126,22 @@ class Pipeline:
             kept = Memo(work.turn.memo, work.job_id, work.ended_at, work.session.timezone)
             self.memos.add(memo.owner, f"author:{work.sender_id}", work.request_id, kept)
 
-    def _merge(self, work: TurnWork, stored: list[Event]) -> None:
-        """In private the profile is that of the user; in a group those of the speaker and of the group."""
-        group = work.scope.group_id
+    def _await_merge(self, work: TurnWork, stored: list[Event]) -> list[Owner]:
+        """Let new statements wait for their merge, and return into whose profiles: in one transaction with the events.
+
+        In private the profile is that of the user; in a group those of the speaker and of the group.
+        """
         new = [event for event in stored if event.has_new_info and not event.is_echo]
         if not new:
-            return
-        shown_in = PRIVATE if group is None else Owner("group", group).key
+            return []
+        group = Owner("group", work.scope.group_id) if work.scope.group_id is not None else None
         person = Owner("user", work.sender_id if group else work.scope.user_id)
-        self.biographer.merge(person, [_statement(event, shown_in, event.sender_name) for event in new])
-        if group is not None:
-            entity = Owner("group", group)
-            self.biographer.merge(entity, [_statement(event, shown_in, work.session.group_name) for event in new])
+        shown_in = PRIVATE if group is None else group.key
+        self.waiting.add(person, new, shown_in=shown_in, name=new[0].sender_name, job_id=work.job_id)
+        if group is None:
+            return [person]
+        self.waiting.add(group, new, shown_in=shown_in, name=work.session.group_name, job_id=work.job_id)
+        return [person, group]
 
     def _embed(self) -> None:
         """Vectors are derived: what fails here keeps waiting, is found by words, and is tried again behind.
@@ -146,7 +153,3 @@ class Pipeline:
                 self.indexer.run_batch()
         except (ModelError, StoreError) as error:
             log.warning("vectors wait: %s", error)
-
-
-def _statement(event: Event, shown_in: str, name: str | None) -> Statement:
-    return Statement(event.text, event.event_id, shown_in, event.timestamp, name)

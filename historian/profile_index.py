@@ -48,7 +48,7 @@ class ProfileIndex:
         return self._database.write()
 
     def refresh(self, entity: Owner, profile: Profile | None, digest: str | None) -> list[int]:
-        """Make the rows of one entity those of its profile, if the file changed since; return the rows that are gone."""
+        """Make the rows of one entity those of its profile, if the file changed; return the rows that are gone."""
         if self.digest(entity) == digest:
             return []
         wanted = {line.key: line for line in profile.lines} if profile else {}

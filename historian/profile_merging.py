@@ -67,11 +67,20 @@ class ProfileMerger:
                     return
 
     def merge_due(self) -> int:
-        """Merge what waits and whose time has come, for everybody; return how many entities that were. Raises as above."""
+        """Merge what waits and whose time has come, for everybody; return how many entities. Raises as above."""
         due = self.waiting.due()
         for entity in due:
             self.merge(entity)
         return len(due)
+
+    def state(self) -> tuple[str, ...]:
+        """Return what does not work as it should, in sentences."""
+        troubles = self.waiting.troubles() if self.model.configured else []
+        by_rules = [one for one in troubles if one.by_rules]
+        waits = [one for one in troubles if not one.by_rules and self.waiting.next(one.entity, 1)]
+        found = [(waits, "profiles wait for their merge")] if waits else []
+        found += [(by_rules, "profiles were merged by rules")] if by_rules else []
+        return tuple(f"{what}: {len(which)} of them, since {_clause(which[-1].reason)}" for which, what in found)
 
     def _merge_some(self, entity: Owner, batch: Sequence[Statement]) -> bool:
         """Merge some of the statements, or say that they have to wait."""
@@ -170,3 +179,8 @@ class _Noting:
     def __call__(self, digest: str, merge: Merge) -> None:
         self.drops.add(self.entity, digest, merge.dropped)
         self.waiting.done(self.entity, self.statements)
+
+
+def _clause(sentence: str) -> str:
+    """Return a sentence as the end of another one."""
+    return sentence[:1].lower() + sentence[1:].removesuffix(".")

@@ -124,8 +124,8 @@ class ProfileVersions:
 
 def difference(earlier: Profile | None, later: Profile | None) -> tuple[str, ...]:
     """Return how two versions differ in name, tags and text, as lines of a unified diff without its head."""
-    lines = unified_diff(_described(earlier), _described(later), lineterm="", n=0)
-    return tuple(line for line in lines if not line.startswith(("---", "+++", "@@")))
+    lines = [*unified_diff(_described(earlier), _described(later), lineterm="", n=0)][2:]
+    return tuple(line for line in lines if not line.startswith("@@"))
 
 
 def _described(profile: Profile | None) -> Sequence[str]:

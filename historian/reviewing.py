@@ -32,7 +32,7 @@ class ReviewDesk:
     reviews: MergeReviews
     drops: ProfileDrops
 
-    def list(self, entity: Owner | None = None) -> list[Review]:
+    def held(self, entity: Owner | None = None) -> list[Review]:
         """Return the held merges of everybody or of one entity, oldest first."""
         return self.reviews.list(entity)
 
