@@ -11,6 +11,7 @@ from historian.errors import InvalidInputError, NotFoundError
 from historian.evidence_reading import MAX_QUERY, EvidenceReader, ScopedEvidence
 from historian.failures import FailureKeeper
 from historian.foreground import Foreground
+from historian.guard import Guard
 from historian.ids import normalise_id
 from historian.indexer import Indexer
 from historian.intake import message_from
@@ -85,36 +86,42 @@ class ScopedMemory:
         location: str | None = None,
     ) -> Receipt:
         """Close a turn: check it, write one job durably, and return the receipt."""
+        guard = self.guard()
         turn = Turn.checked(
             self._options.historian,
-            memo=memo,
-            observations=observations,
+            memo=guard.text(memo, "memo"),
+            observations=guard.value(observations, "observations"),
             force=force,
-            source_message=source_message,
-            recent_messages=recent_messages,
+            source_message=guard.value(source_message, "source_message"),
+            recent_messages=guard.value(recent_messages, "recent_messages"),
             message_ids=message_ids,
-            location=location,
+            location=guard.value(location, "location"),
         )
         with self._parts.foreground.call():
             if not self._options.enabled:
                 receipt = self._parts.closer.close(self._scope, self._session, turn.memo_only())
                 return replace(receipt, note=_unkept(turn))
             self._require_messages(turn.message_ids)
-            return self._parts.closer.close(self._scope, self._session, turn)
+            receipt = self._parts.closer.close(self._scope, self._session, turn)
+            return replace(receipt, note=" ".join(guard.notes)) if guard.notes else receipt
+
+    def guard(self) -> Guard:
+        """Return what every text passes that is written on behalf of this request, one for each call."""
+        return Guard(self._options.now.guard.credentials)
 
     def append(self, messages: Sequence[object]) -> AppendResult:
         """Record chat turns under the owner of this request; a bad one is named and never stops the rest."""
-        zone = load_zone(self._session.timezone)
+        zone, guard = load_zone(self._session.timezone), self.guard()
         good: list[Message] = []
         failed: list[tuple[int, str]] = []
         for index, raw in enumerate(messages):
             try:
-                good.append(message_from(raw, zone))
+                good.append(message_from(guard.value(raw, f"message {index}"), zone))
             except InvalidInputError as error:
                 failed.append((index, str(error)))
         appended = self._parts.record.append(self._scope.owner, good)
         self._parts.indexer.discard("messages", appended.left_rows)
-        return AppendResult(appended.inserted, appended.ignored, tuple(failed))
+        return AppendResult(appended.inserted, appended.ignored, tuple(failed), guard.notes)
 
     @property
     def evidence(self) -> ScopedEvidence:
