@@ -17,7 +17,7 @@ from historian.overlap import share
 
 SUPPORTED = 0.4
 """Share of a new text that must stand in what it rests on."""
-SAID = 0.25
+SAID = 0.2
 """Share of a statement that must stand in the line that is to say it."""
 SAME_MATTER = 0.15
 """Share of a line that must still stand in its update."""
@@ -70,7 +70,7 @@ class PlanCheck:
         for change in plan.changes:
             if change.action == "update" and change.text:
                 covered = [other.line for other in plan.changes if other.covered_by == change.line]
-                at = place_name("line", self._line.get(change.line, 0), self._language)
+                at = place_name("update", self._line.get(change.line, 0), self._language)
                 yield _Text(at, change.text, (change.line, *covered), self._texts_of(change.events))
         for number, addition in enumerate(plan.additions, start=1):
             if addition.text:
@@ -119,7 +119,7 @@ class PlanCheck:
 
     def _change_problems(self, change: Change, plan: Plan) -> Iterator[Problem]:
         number, names = str(self._line.get(change.line, 0)), self._page.names
-        at = place_name("line", int(number), self._language)
+        at = place_name("update" if change.action == "update" else "line", int(number), self._language)
         if change.action == "confirm":
             for event in change.events:
                 said = self._said[event]

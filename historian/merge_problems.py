@@ -47,6 +47,11 @@ _REASONS: Final = {
     "orders": "a line gives orders to a model",
     "shrunk": "more than half of the profile would be gone",
 }
+_PLACES: Final = {
+    "line": ("Line {}", "第 {} 行"),
+    "update": ("The new text of line {}", "第 {} 行的新行文"),
+    "added": ("Added line {}", "新增的第 {} 条"),
+}
 GIVES_ORDERS: Final = "a new statement gives orders to a model"
 
 
@@ -73,7 +78,5 @@ class Problem:
 
 
 def place_name(kind: str, number: int, language: str) -> str:
-    """Return how a text of the answer is called: `line` 3, or the 2nd `added`."""
-    if language == "zh":
-        return f"第 {number} 行的新行文" if kind == "line" else f"新增的第 {number} 条"
-    return f"The new text of line {number}" if kind == "line" else f"Added line {number}"
+    """Return how a text is called: present `line` 3, its `update`, or the 3rd `added` one."""
+    return _PLACES[kind][language == "zh"].format(number)

@@ -87,7 +87,7 @@ def _read_fate(reading: _Reading, number: int, line: ProfileLine) -> None:
         if events:
             reading.changes.append(Change("confirm", line.text, events=events))
     elif fate.action == "update":
-        at = place_name("line", number, reading.language)
+        at = place_name("update", number, reading.language)
         _check_text(reading, at, text)
         reading.changes.append(Change("update", line.text, text, events, reason=reason))
     else:
