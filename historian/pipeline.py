@@ -1,15 +1,14 @@
-"""What the historian does with a job: evidence → rewrite → store → merge → embed → settle, each step idempotent."""
+"""What the historian does with a job: evidence → rewrite → store → merge → settle, each step idempotent."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from historian.clock import Clock
 from historian.database import Database
-from historian.errors import ModelError, StoreError
+from historian.errors import StoreError
 from historian.events import EventStore
 from historian.evidence import EvidenceFinder
 from historian.indexer import Indexer
@@ -27,8 +26,6 @@ from historian.views import Memo
 from historian.work import APPEND, END, TurnWork, acknowledged_at, scope_from
 from historian.zones import load_zone
 
-log = logging.getLogger(__name__)
-
 Step = Callable[[str], None]
 
 
@@ -45,7 +42,6 @@ class Pipeline:
     merger: ProfileMerger
     evidence: EvidenceFinder
     indexer: Indexer
-    has_more: Callable[[], bool]
     telemetry: Telemetry
     clock: Clock
 
@@ -100,11 +96,10 @@ class Pipeline:
             entities = self._await_merge(work, stored)
         if is_new:
             self.telemetry.stored(stored)
+        self.database.flush()  # a profile never names an event that a power cut takes away
         step("merge")
         for entity in entities:
             self.merger.merge(entity)
-        step("embed")
-        self._embed()
         step("settle")
         self.receipts.settle(job.job_id, "done", error=None, attempts=job.attempts, now=self.clock.now())
 
@@ -142,14 +137,3 @@ class Pipeline:
             return [person]
         self.waiting.add(group, new, shown_in=shown_in, name=work.session.group_name, job_id=work.job_id)
         return [person, group]
-
-    def _embed(self) -> None:
-        """Vectors are derived: what fails here keeps waiting, is found by words, and is tried again behind.
-
-        While more jobs wait, they come first: one batch for many of them costs what a batch for one does.
-        """
-        try:
-            if not self.has_more():
-                self.indexer.run_batch()
-        except (ModelError, StoreError) as error:
-            log.warning("vectors wait: %s", error)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -51,7 +51,7 @@ from historian.status import Health, Merges, StatusReader
 from historian.steps import Steps
 from historian.telemetry import Telemetry
 from historian.trial import Trial
-from historian.troubles import Troubles
+from historian.troubles import Trouble, Troubles
 from historian.vectors import COLLECTIONS, VectorStore
 from historian.word_paging import WordPager
 from historian.worker import Historian
@@ -83,9 +83,14 @@ COUNTS = {
 OFFLINE = "events are written by rules: no chat model is configured"
 
 
-def offline() -> tuple[str, ...]:
-    """Return what runs by rules, without a model."""
-    return (OFFLINE,)
+def offline_with(chat: Chat) -> Callable[[], tuple[str, ...]]:
+    """Return what tells what runs by rules, without a model."""
+    return lambda: () if chat.configured("rewrite") else (OFFLINE,)
+
+
+def troubles_of(chat: Chat) -> Callable[[], Iterable[Trouble]]:
+    """Return what tells which models do not answer."""
+    return lambda: (Trouble(f"{', '.join(one.roles)}: {one.reason}", one.since) for one in chat.troubles())
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,9 +290,12 @@ def _household(
     biographer = profiles.biographer
     steps, jobs_bell, vectors_bell, foreground, pulse = Steps(), Bell(), Bell(), Foreground(), Pulse()
     watch = SettingsWatch(settings, live, read, jobs_bell.ring_here)
+    offline = offline_with(models.chat)
     health = Health(
         pulse=pulse,
-        troubles=Troubles([live.switched_off, retrieval.state, profiles.merger.state, offline], clock),
+        troubles=Troubles(
+            [live.switched_off, retrieval.state, profiles.merger.state, offline, troubles_of(models.chat)], clock
+        ),
         offline=offline,
         settings=watch.notes,
         options=live,
@@ -304,7 +312,6 @@ def _household(
         merger=profiles.merger,
         evidence=EvidenceFinder(record, lambda: live.historian.recent_messages_inject_k),
         indexer=indexer,
-        has_more=lambda: queue.waiting() > 0,
         telemetry=telemetry,
         clock=clock,
     )
