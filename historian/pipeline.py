@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from historian.biographer import Biographer
 from historian.clock import Clock
@@ -27,6 +27,9 @@ from historian.views import Memo
 from historian.work import APPEND, END, TurnWork, acknowledged_at, scope_from
 from historian.zones import load_zone
 
+if TYPE_CHECKING:
+    from historian.scribe import Scribe
+
 log = logging.getLogger(__name__)
 
 Step = Callable[[str], None]
@@ -34,7 +37,7 @@ Step = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """The stores that a job passes through. Thread-safe."""
+    """The stores that a job passes through. Thread-safe. `scribe` makes who asks the model, when a job needs it."""
 
     database: Database
     record: Record
@@ -43,6 +46,7 @@ class Pipeline:
     receipts: ReceiptStore
     biographer: Biographer
     evidence: EvidenceFinder
+    scribe: Callable[[], Scribe]
     indexer: Indexer
     has_more: Callable[[], bool]
     telemetry: Telemetry
@@ -91,6 +95,7 @@ class Pipeline:
                 evidence,
                 end_seq,
                 Remembered(lambda text: self._same_as(owner, text), lambda name: self.evidence.mentions(work, name)),
+                self.scribe(),
             )
         step("store")
         with self.database.write():

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -69,6 +70,9 @@ from server.folder import (
 )
 from server.reload import SettingsWatch
 from server.settings import Settings, reread
+
+if TYPE_CHECKING:
+    from historian.scribe import Scribe
 
 COUNTS = {
     "messages": "SELECT count(*) FROM messages",
@@ -171,6 +175,13 @@ def make_embedder(settings: Settings) -> Embedder:
         timeout=chosen.timeout,
     )
     return OpenAIEmbedder(endpoint, calibrations=CalibrationFile(settings.data_dir / CALIBRATION_NAME))
+
+
+def make_scribe(models: Models, live: LiveOptions) -> Scribe:
+    """Return who has observations phrased by the chat model; imported late, since its patterns take time."""
+    from historian.scribe import Scribe
+
+    return Scribe(models.chat, models.prompts, lambda: live.historian.rewrite_max_retry)
 
 
 def make_prompts(settings: Settings) -> PromptLibrary:
@@ -294,6 +305,7 @@ def _household(
         receipts=receipts,
         biographer=biographer,
         evidence=EvidenceFinder(record, lambda: live.historian.recent_messages_inject_k),
+        scribe=partial(make_scribe, models, live),
         indexer=indexer,
         has_more=lambda: queue.waiting() > 0,
         telemetry=telemetry,
