@@ -1,8 +1,7 @@
-"""What the historian does with a job: evidence → rewrite → store → merge → embed → settle, each step idempotent."""
+"""What the historian does with a job: evidence → rewrite → store → merge → settle, each step idempotent."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from historian.biographer import Biographer
 from historian.clock import Clock
 from historian.database import Database
-from historian.errors import ModelError, StoreError
+from historian.errors import StoreError
 from historian.events import EventStore
 from historian.evidence import EvidenceFinder
 from historian.indexer import Indexer
@@ -30,8 +29,6 @@ from historian.zones import load_zone
 if TYPE_CHECKING:
     from historian.scribe import Scribe
 
-log = logging.getLogger(__name__)
-
 Step = Callable[[str], None]
 
 
@@ -48,7 +45,6 @@ class Pipeline:
     evidence: EvidenceFinder
     scribe: Callable[[], Scribe]
     indexer: Indexer
-    has_more: Callable[[], bool]
     telemetry: Telemetry
     clock: Clock
 
@@ -103,10 +99,9 @@ class Pipeline:
             self._remember_memo(work, stored)
         if is_new:
             self.telemetry.stored(stored)
+        self.database.flush()  # a profile never names an event that a power cut takes away
         step("merge")
         self._merge(work, stored)
-        step("embed")
-        self._embed()
         step("settle")
         self.receipts.settle(job.job_id, "done", error=None, attempts=job.attempts, now=self.clock.now())
 
@@ -140,17 +135,6 @@ class Pipeline:
         if group is not None:
             entity = Owner("group", group)
             self.biographer.merge(entity, [_statement(event, shown_in, work.session.group_name) for event in new])
-
-    def _embed(self) -> None:
-        """Vectors are derived: what fails here keeps waiting, is found by words, and is tried again behind.
-
-        While more jobs wait, they come first: one batch for many of them costs what a batch for one does.
-        """
-        try:
-            if not self.has_more():
-                self.indexer.run_batch()
-        except (ModelError, StoreError) as error:
-            log.warning("vectors wait: %s", error)
 
 
 def _statement(event: Event, shown_in: str, name: str | None) -> Statement:

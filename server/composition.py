@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -24,6 +24,7 @@ from historian.clock import Clock, SystemClock
 from historian.closing import TurnCloser
 from historian.cursors import Cursors
 from historian.database import Database
+from historian.desk import Desk
 from historian.doctor import Doctor
 from historian.embed import BuiltinEmbedder, Embedder, Endpoint, OpenAIEmbedder
 from historian.engine import Engine
@@ -54,7 +55,7 @@ from historian.status import Health, StatusReader
 from historian.steps import Steps
 from historian.telemetry import Telemetry
 from historian.trial import Trial
-from historian.troubles import Troubles
+from historian.troubles import Trouble, Troubles
 from historian.vectors import COLLECTIONS, VectorStore
 from historian.word_paging import WordPager
 from historian.worker import Historian
@@ -88,9 +89,14 @@ COUNTS = {
 OFFLINE = "events are written by rules: no chat model is configured"
 
 
-def offline() -> tuple[str, ...]:
-    """Return what runs by rules, without a model."""
-    return (OFFLINE,)
+def offline_with(chat: Chat) -> Callable[[], tuple[str, ...]]:
+    """Return what tells what runs by rules, without a model."""
+    return lambda: () if chat.configured("rewrite") else (OFFLINE,)
+
+
+def troubles_of(chat: Chat) -> Callable[[], Iterable[Trouble]]:
+    """Return what tells which models do not answer."""
+    return lambda: (Trouble(f"{', '.join(one.roles)}: {one.reason}", one.since) for one in chat.troubles())
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,14 +294,15 @@ def _household(
     biographer = Biographer(profiles, profile_index, options.profile.max_lines)
     steps, jobs_bell, vectors_bell, foreground, pulse = Steps(), Bell(), Bell(), Foreground(), Pulse()
     watch = SettingsWatch(settings, live, read, jobs_bell.ring_here)
+    offline = offline_with(models.chat)
     health = Health(
         pulse=pulse,
-        troubles=Troubles([live.switched_off, retrieval.state, offline], clock),
+        troubles=Troubles([live.switched_off, retrieval.state, offline, troubles_of(models.chat)], clock),
         offline=offline,
         settings=watch.notes,
         options=live,
     )
-    closer = TurnCloser(queue, receipts, clock, jobs_bell.ring)
+    closer = TurnCloser(queue, receipts, clock)
     closer.adopt([*queue.jobs("pending"), *queue.jobs("processing")])
     pipeline = Pipeline(
         database=database,
@@ -307,7 +314,6 @@ def _household(
         evidence=EvidenceFinder(record, lambda: live.historian.recent_messages_inject_k),
         scribe=partial(make_scribe, models, live),
         indexer=indexer,
-        has_more=lambda: queue.waiting() > 0,
         telemetry=telemetry,
         clock=clock,
     )
@@ -316,6 +322,7 @@ def _household(
     parts = Parts(
         record=record,
         closer=closer,
+        desk=Desk(closer, jobs_bell, foreground),
         search=EventSearch(events, retrieval, lambda: live.query, clock),
         profiles=profile_reader,
         status=StatusReader(queue, receipts, memos, steps, indexer, health, clock),
@@ -329,7 +336,6 @@ def _household(
             clock=clock,
         ),
         indexer=indexer,
-        foreground=foreground,
     )
     historian = Historian(
         queue=queue,

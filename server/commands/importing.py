@@ -34,6 +34,8 @@ def import_file(arguments: argparse.Namespace) -> int:
         complain(f"line {number}: {reason}")
     if len(report.failed) > NAMED:
         complain(f"and {len(report.failed) - NAMED} more lines")
+    if report.has_masked:
+        complain("Credentials in some messages were masked; the memory keeps none.")
     return 0
 
 
@@ -44,6 +46,7 @@ class Importer:
         self.inserted = 0
         self.ignored = 0
         self.failed: list[tuple[int, str]] = []
+        self.has_masked = False
         self._talk = talk
         self._request: dict[str, Any] = {"scope": scope_payload(scope_of(settings)), "timezone": settings.timezone}
         self._batch: list[tuple[int, object]] = []
@@ -72,6 +75,7 @@ class Importer:
         done = self._talk.ask({"op": "append", "messages": messages, **self._request})
         self.inserted += done["inserted"]
         self.ignored += done["ignored"]
+        self.has_masked |= bool(done.get("warnings"))
         self.failed += [(self._batch[index][0], reason) for index, reason in done["failed"]]
         self._batch, self._bytes = [], 0
 
