@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +20,7 @@ from historian.calibration import CalibrationFile
 from historian.chains import ChainReader
 from historian.chat import Chat
 from historian.chat_client import OpenAIChat
+from historian.chat_states import out_of_order, runs_offline
 from historian.clock import Clock, SystemClock
 from historian.closing import TurnCloser
 from historian.cursors import Cursors
@@ -55,7 +56,7 @@ from historian.status import Health, StatusReader
 from historian.steps import Steps
 from historian.telemetry import Telemetry
 from historian.trial import Trial
-from historian.troubles import Trouble, Troubles
+from historian.troubles import Troubles
 from historian.vectors import COLLECTIONS, VectorStore
 from historian.word_paging import WordPager
 from historian.worker import Historian
@@ -84,19 +85,6 @@ COUNTS = {
     " + (SELECT count(*) FROM messages WHERE embedded_by IS NULL)",
 }
 """What `shiguan status` counts."""
-
-
-OFFLINE = "events are written by rules: no chat model is configured"
-
-
-def offline_with(chat: Chat) -> Callable[[], tuple[str, ...]]:
-    """Return what tells what runs by rules, without a model."""
-    return lambda: () if chat.configured("rewrite") else (OFFLINE,)
-
-
-def troubles_of(chat: Chat) -> Callable[[], Iterable[Trouble]]:
-    """Return what tells which models do not answer."""
-    return lambda: (Trouble(f"{', '.join(one.roles)}: {one.reason}", one.since) for one in chat.troubles())
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +144,7 @@ class Household:
 
     def close(self) -> None:
         """Close every store. The folder may be opened again afterwards."""
+        self.chat.close()
         self.engine.close()
         self.queue.close()
         self.rankings.close()
@@ -238,9 +227,13 @@ def open_household(
     clock = clock or SystemClock()
     make_folder(settings.data_dir)
     prompts = make_prompts(settings)
-    models = Models(embedder or make_embedder(settings), chat or OpenAIChat(settings.chat.options, clock), prompts)
+    telemetry = Telemetry()
+    models = Models(
+        embedder or make_embedder(settings), chat or OpenAIChat(settings.chat.options, clock, telemetry.called), prompts
+    )
     database = Database(settings.data_dir / DATABASE_NAME)
-    return _household(settings, database, models, open_queue(settings, clock), clock, read or partial(reread, settings))
+    again = read or partial(reread, settings)
+    return _household(settings, database, models, open_queue(settings, clock), telemetry, clock, again)
 
 
 def vector_store(settings: Settings, embedder: Embedder, clock: Clock) -> VectorStore:
@@ -272,13 +265,14 @@ def _household(
     database: Database,
     models: Models,
     queue: Queue,
+    telemetry: Telemetry,
     clock: Clock,
     read: Callable[[], Settings],
 ) -> Household:
     live = LiveOptions(settings.options)
+    offline = partial(runs_offline, models.chat)
     options = settings.options
     engine = _engine(settings, models.embedder, clock)
-    telemetry = Telemetry()
     telemetry.watch_queue(queue.stats)
     record, events, memos, receipts = (
         Record(database),
@@ -294,10 +288,9 @@ def _household(
     biographer = Biographer(profiles, profile_index, options.profile.max_lines)
     steps, jobs_bell, vectors_bell, foreground, pulse = Steps(), Bell(), Bell(), Foreground(), Pulse()
     watch = SettingsWatch(settings, live, read, jobs_bell.ring_here)
-    offline = offline_with(models.chat)
     health = Health(
         pulse=pulse,
-        troubles=Troubles([live.switched_off, retrieval.state, offline, troubles_of(models.chat)], clock),
+        troubles=Troubles([live.switched_off, retrieval.state, offline, partial(out_of_order, models.chat)], clock),
         offline=offline,
         settings=watch.notes,
         options=live,
