@@ -187,6 +187,11 @@ class SharedFlush:
         return None
 
 
+def temporary_in(folder: str) -> str:
+    """Return a path for a new temporary file in `folder`, which `sweep_temporaries` knows for one."""
+    return f"{folder}{os.sep}.~{os.urandom(8).hex()}.tmp"
+
+
 class FolderSync(SharedFlush):
     """Shares flushes of a folder: `sync` returns once the names in it are on the medium."""
 
@@ -201,7 +206,7 @@ def stage(folder: str, data: bytes, *, mode: int = 0o600, disk: Disk = REAL_DISK
     Raises:
         StoreError: the disk refused; nothing is left behind.
     """
-    path = f"{folder}{os.sep}.~{os.urandom(8).hex()}.tmp"
+    path = temporary_in(folder)
     with DiskErrors():
         descriptor = disk.create(path, mode)
         try:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
+from typing import Unpack, cast
 
-from historian.closing import TurnCloser
+from historian.closing import Closing, TurnCloser
+from historian.desk import Desk
 from historian.errors import InvalidInputError, NotFoundError
 from historian.evidence_reading import MAX_QUERY, EvidenceReader, ScopedEvidence
 from historian.failures import FailureKeeper
-from historian.foreground import Foreground
 from historian.guard import Guard
 from historian.ids import normalise_id
 from historian.indexer import Indexer
@@ -23,9 +24,12 @@ from historian.record import Record
 from historian.searching import EventQuery, EventSearch
 from historian.session import Session
 from historian.status import StatusReader
-from historian.turn import Receipt, Turn
+from historian.turn import Receipt, Turn, TurnFields
 from historian.views import AppendResult, FoundEvents, FoundProfiles, Memo, ProfileView, Status
 from historian.zones import load_zone, parse_instant
+
+GUARDED = ("memo", "observations", "source_message", "recent_messages", "location")
+"""What of a turn is looked through for credentials."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,7 @@ class Parts:
 
     record: Record
     closer: TurnCloser
+    desk: Desk
     search: EventSearch
     profiles: ProfileReader
     versions: ProfileVersions
@@ -41,7 +46,6 @@ class Parts:
     failures: FailureKeeper
     evidence: EvidenceReader
     indexer: Indexer
-    foreground: Foreground
 
 
 class Memory:
@@ -59,8 +63,8 @@ class Memory:
 class ScopedMemory:
     """The memory on behalf of one request. No argument of any method names who asks; targets only narrow.
 
-    Methods block; call them from a worker thread. All raise InvalidInputError for arguments that the caller could have
-    known to be wrong, and StoreError when a store cannot do its work now.
+    Methods block; call them from a worker thread, all but `hand_in`. All raise InvalidInputError for arguments that the
+    caller could have known to be wrong, and StoreError when a store cannot do its work now.
     """
 
     def __init__(self, parts: Parts, options: LiveOptions, scope: Scope, session: Session) -> None:
@@ -74,36 +78,25 @@ class ScopedMemory:
         """On whose behalf it acts."""
         return self._scope
 
-    def end(
-        self,
-        *,
-        memo: str = "",
-        observations: Sequence[object] = (),
-        force: bool = False,
-        source_message: str | None = None,
-        recent_messages: Sequence[object] = (),
-        message_ids: Sequence[object] = (),
-        location: str | None = None,
-    ) -> Receipt:
+    def end(self, **fields: Unpack[TurnFields]) -> Receipt:
         """Close a turn: check it, write one job durably, and return the receipt."""
-        guard = self.guard()
-        turn = Turn.checked(
-            self._options.historian,
-            memo=guard.text(memo, "memo"),
-            observations=guard.value(observations, "observations"),
-            force=force,
-            source_message=guard.value(source_message, "source_message"),
-            recent_messages=guard.value(recent_messages, "recent_messages"),
-            message_ids=message_ids,
-            location=guard.value(location, "location"),
-        )
-        with self._parts.foreground.call():
+        return self._parts.desk.close(self._closing(fields))
+
+    async def hand_in(self, **fields: Unpack[TurnFields]) -> Receipt:
+        """Close a turn as `end` does, for the event loop: turns that come at once are written together."""
+        return await self._parts.desk.hand_in(self._closing(fields))
+
+    def _closing(self, fields: TurnFields) -> Closing:
+        def make() -> tuple[Turn, str]:
+            guard = self.guard()
+            texts = {name: guard.value(text, name) for name in GUARDED if (text := fields.get(name))}
+            turn = Turn.checked(self._options.historian, **cast("TurnFields", fields | texts))
             if not self._options.enabled:
-                receipt = self._parts.closer.close(self._scope, self._session, turn.memo_only())
-                return replace(receipt, note=_unkept(turn))
+                return turn.memo_only(), _unkept(turn)
             self._require_messages(turn.message_ids)
-            receipt = self._parts.closer.close(self._scope, self._session, turn)
-            return replace(receipt, note=" ".join(guard.notes)) if guard.notes else receipt
+            return turn, " ".join(guard.notes)
+
+        return Closing(self._scope, self._session, make)
 
     def guard(self) -> Guard:
         """Return what every text passes that is written on behalf of this request, one for each call."""
