@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -19,6 +20,7 @@ from historian.calibration import CalibrationFile
 from historian.chains import ChainReader
 from historian.chat import Chat
 from historian.chat_client import OpenAIChat
+from historian.chat_states import out_of_order, runs_offline
 from historian.clock import Clock, SystemClock
 from historian.closing import TurnCloser
 from historian.cursors import Cursors
@@ -54,7 +56,7 @@ from historian.status import Health, StatusReader
 from historian.steps import Steps
 from historian.telemetry import Telemetry
 from historian.trial import Trial
-from historian.troubles import Trouble, Troubles
+from historian.troubles import Troubles
 from historian.vectors import COLLECTIONS, VectorStore
 from historian.word_paging import WordPager
 from historian.worker import Historian
@@ -71,6 +73,9 @@ from server.folder import (
 from server.reload import SettingsWatch
 from server.settings import Settings, reread
 
+if TYPE_CHECKING:
+    from historian.scribe import Scribe
+
 COUNTS = {
     "messages": "SELECT count(*) FROM messages",
     "events": "SELECT count(*) FROM events WHERE same_as IS NULL",
@@ -80,19 +85,6 @@ COUNTS = {
     " + (SELECT count(*) FROM messages WHERE embedded_by IS NULL)",
 }
 """What `shiguan status` counts."""
-
-
-OFFLINE = "events are written by rules: no chat model is configured"
-
-
-def offline_with(chat: Chat) -> Callable[[], tuple[str, ...]]:
-    """Return what tells what runs by rules, without a model."""
-    return lambda: () if chat.configured("rewrite") else (OFFLINE,)
-
-
-def troubles_of(chat: Chat) -> Callable[[], Iterable[Trouble]]:
-    """Return what tells which models do not answer."""
-    return lambda: (Trouble(f"{', '.join(one.roles)}: {one.reason}", one.since) for one in chat.troubles())
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +144,7 @@ class Household:
 
     def close(self) -> None:
         """Close every store. The folder may be opened again afterwards."""
+        self.chat.close()
         self.engine.close()
         self.queue.close()
         self.rankings.close()
@@ -177,6 +170,13 @@ def make_embedder(settings: Settings) -> Embedder:
         timeout=chosen.timeout,
     )
     return OpenAIEmbedder(endpoint, calibrations=CalibrationFile(settings.data_dir / CALIBRATION_NAME))
+
+
+def make_scribe(models: Models, live: LiveOptions) -> Scribe:
+    """Return who has observations phrased by the chat model; imported late, since its patterns take time."""
+    from historian.scribe import Scribe
+
+    return Scribe(models.chat, models.prompts, lambda: live.historian.rewrite_max_retry)
 
 
 def make_prompts(settings: Settings) -> PromptLibrary:
@@ -227,9 +227,13 @@ def open_household(
     clock = clock or SystemClock()
     make_folder(settings.data_dir)
     prompts = make_prompts(settings)
-    models = Models(embedder or make_embedder(settings), chat or OpenAIChat(settings.chat.options, clock), prompts)
+    telemetry = Telemetry()
+    models = Models(
+        embedder or make_embedder(settings), chat or OpenAIChat(settings.chat.options, clock, telemetry.called), prompts
+    )
     database = Database(settings.data_dir / DATABASE_NAME)
-    return _household(settings, database, models, open_queue(settings, clock), clock, read or partial(reread, settings))
+    again = read or partial(reread, settings)
+    return _household(settings, database, models, open_queue(settings, clock), telemetry, clock, again)
 
 
 def vector_store(settings: Settings, embedder: Embedder, clock: Clock) -> VectorStore:
@@ -261,13 +265,14 @@ def _household(
     database: Database,
     models: Models,
     queue: Queue,
+    telemetry: Telemetry,
     clock: Clock,
     read: Callable[[], Settings],
 ) -> Household:
     live = LiveOptions(settings.options)
+    offline = partial(runs_offline, models.chat)
     options = settings.options
     engine = _engine(settings, models.embedder, clock)
-    telemetry = Telemetry()
     telemetry.watch_queue(queue.stats)
     record, events, memos, receipts = (
         Record(database),
@@ -283,10 +288,9 @@ def _household(
     biographer = Biographer(profiles, profile_index, options.profile.max_lines)
     steps, jobs_bell, vectors_bell, foreground, pulse = Steps(), Bell(), Bell(), Foreground(), Pulse()
     watch = SettingsWatch(settings, live, read, jobs_bell.ring_here)
-    offline = offline_with(models.chat)
     health = Health(
         pulse=pulse,
-        troubles=Troubles([live.switched_off, retrieval.state, offline, troubles_of(models.chat)], clock),
+        troubles=Troubles([live.switched_off, retrieval.state, offline, partial(out_of_order, models.chat)], clock),
         offline=offline,
         settings=watch.notes,
         options=live,
@@ -301,6 +305,7 @@ def _household(
         receipts=receipts,
         biographer=biographer,
         evidence=EvidenceFinder(record, lambda: live.historian.recent_messages_inject_k),
+        scribe=partial(make_scribe, models, live),
         indexer=indexer,
         telemetry=telemetry,
         clock=clock,
