@@ -153,7 +153,7 @@ class LimitCheck:
     def _rated(self, scope: Scope) -> Response | None:
         identity = identity_of(scope)
         seconds = self._limits.rate.wait_for(f"{identity.issuer}\n{identity.client_id}\n{identity.user_id}")
-        return self._refuse("rate", 429, TOO_MANY, {"Retry-After": str(seconds)}) if seconds else None
+        return self._refuse("too_many", 429, TOO_MANY, {"Retry-After": str(seconds)}) if seconds else None
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes | Response | None:
         """Return the body of a request that its token may make, a refusal, or None where the client hung up."""
@@ -162,9 +162,9 @@ class LimitCheck:
         if isinstance(body, Gone):
             return None
         if isinstance(body, TooLarge):
-            return self._refuse("size", 413, TOO_LARGE)
+            return self._refuse("too_large", 413, TOO_LARGE)
         if isinstance(body, TooSlow):
-            return self._refuse("slow", 408, TOO_SLOW)
+            return self._refuse("too_slow", 408, TOO_SLOW)
         return self._admitted(identity_of(scope), _mended(body)) if scope["method"] == "POST" else body
 
     def _admitted(self, identity: Identity, body: bytes) -> bytes | Response:

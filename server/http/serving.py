@@ -60,6 +60,11 @@ class Doorway:
         port: int = self.socket.getsockname()[1]
         return port
 
+    @property
+    def place(self) -> str:
+        """Where it listens, which a proxy in front of it hides."""
+        return f"{bracketed(self.settings.server.host)}:{self.port}"
+
 
 def open_doorway(settings: Settings, *, alone: bool) -> Doorway:
     """Bind the port and prepare the verifier. `alone`: the operator named the one user to serve without tokens.
@@ -108,7 +113,7 @@ async def _serve(doorway: Doorway, hold: FolderHold, starter: Starter) -> None:
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(serve_web)
-                log.info("serving %s%s", doorway.resource, "" if doorway.verifier else " without tokens")
+                log.info("serving %s, listening on %s", doorway.resource, doorway.place)
                 await owner.run(listener)
                 web.should_exit = True
         finally:

@@ -14,7 +14,6 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
-from urllib.parse import urlsplit
 
 import httpx2
 from mcp import Client
@@ -78,7 +77,7 @@ class Served:
         self.log: list[str] = []
         self._changed = threading.Condition()
         self._ended = False
-        self.url = ""
+        self.port = 0
         self.process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -97,12 +96,12 @@ class Served:
         )
         threading.Thread(target=self._read, args=(self.process,), daemon=True).start()
         with self._changed:
-            served = re.compile(r"serving (http\S+)")
+            served = re.compile(r"serving \S+, listening on \S+:(\d+)\n")
             found = lambda: served.search("".join(self.log[before:]))  # noqa: E731
             assert self._changed.wait_for(lambda: found() or self._ended, CEILING), self.stderr
             match = found()
         assert match is not None, self.stderr
-        self.url = match[1]
+        self.port = int(match[1])
         return self
 
     @property
@@ -111,9 +110,9 @@ class Served:
         return "".join(self.log)
 
     @property
-    def port(self) -> int:
-        """Where it listens."""
-        return urlsplit(self.url).port or 0
+    def url(self) -> str:
+        """The endpoint, without a proxy in between."""
+        return f"http://127.0.0.1:{self.port}/mcp"
 
     def token(self, user: str | None = "alice", *, scopes: Sequence[str] = (READ, WRITE), **more: Any) -> str:
         """Create a token, as `shiguan token create` does."""
