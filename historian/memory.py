@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
+from typing import Unpack, cast
 
-from historian.closing import TurnCloser
+from historian.closing import Closing, TurnCloser
+from historian.desk import Desk
 from historian.errors import InvalidInputError, NotFoundError
 from historian.evidence_reading import MAX_QUERY, EvidenceReader, ScopedEvidence
 from historian.failures import FailureKeeper
-from historian.foreground import Foreground
+from historian.guard import Guard
 from historian.ids import normalise_id
 from historian.indexer import Indexer
 from historian.intake import message_from
@@ -21,9 +23,12 @@ from historian.record import Record
 from historian.searching import EventQuery, EventSearch
 from historian.session import Session
 from historian.status import StatusReader
-from historian.turn import Receipt, Turn
+from historian.turn import Receipt, Turn, TurnFields
 from historian.views import AppendResult, FoundEvents, FoundProfiles, Memo, ProfileView, Status
 from historian.zones import load_zone, parse_instant
+
+GUARDED = ("memo", "observations", "source_message", "recent_messages", "location")
+"""What of a turn is looked through for credentials."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +37,13 @@ class Parts:
 
     record: Record
     closer: TurnCloser
+    desk: Desk
     search: EventSearch
     profiles: ProfileReader
     status: StatusReader
     failures: FailureKeeper
     evidence: EvidenceReader
     indexer: Indexer
-    foreground: Foreground
 
 
 class Memory:
@@ -56,8 +61,8 @@ class Memory:
 class ScopedMemory:
     """The memory on behalf of one request. No argument of any method names who asks; targets only narrow.
 
-    Methods block; call them from a worker thread. All raise InvalidInputError for arguments that the caller could have
-    known to be wrong, and StoreError when a store cannot do its work now.
+    Methods block; call them from a worker thread, all but `hand_in`. All raise InvalidInputError for arguments that the
+    caller could have known to be wrong, and StoreError when a store cannot do its work now.
     """
 
     def __init__(self, parts: Parts, options: LiveOptions, scope: Scope, session: Session) -> None:
@@ -71,48 +76,43 @@ class ScopedMemory:
         """On whose behalf it acts."""
         return self._scope
 
-    def end(
-        self,
-        *,
-        memo: str = "",
-        observations: Sequence[object] = (),
-        force: bool = False,
-        source_message: str | None = None,
-        recent_messages: Sequence[object] = (),
-        message_ids: Sequence[object] = (),
-        location: str | None = None,
-    ) -> Receipt:
+    def end(self, **fields: Unpack[TurnFields]) -> Receipt:
         """Close a turn: check it, write one job durably, and return the receipt."""
-        turn = Turn.checked(
-            self._options.historian,
-            memo=memo,
-            observations=observations,
-            force=force,
-            source_message=source_message,
-            recent_messages=recent_messages,
-            message_ids=message_ids,
-            location=location,
-        )
-        with self._parts.foreground.call():
+        return self._parts.desk.close(self._closing(fields))
+
+    async def hand_in(self, **fields: Unpack[TurnFields]) -> Receipt:
+        """Close a turn as `end` does, for the event loop: turns that come at once are written together."""
+        return await self._parts.desk.hand_in(self._closing(fields))
+
+    def _closing(self, fields: TurnFields) -> Closing:
+        def make() -> tuple[Turn, str]:
+            guard = self.guard()
+            texts = {name: guard.value(text, name) for name in GUARDED if (text := fields.get(name))}
+            turn = Turn.checked(self._options.historian, **cast("TurnFields", fields | texts))
             if not self._options.enabled:
-                receipt = self._parts.closer.close(self._scope, self._session, turn.memo_only())
-                return replace(receipt, note=_unkept(turn))
+                return turn.memo_only(), _unkept(turn)
             self._require_messages(turn.message_ids)
-            return self._parts.closer.close(self._scope, self._session, turn)
+            return turn, " ".join(guard.notes)
+
+        return Closing(self._scope, self._session, make)
+
+    def guard(self) -> Guard:
+        """Return what every text passes that is written on behalf of this request, one for each call."""
+        return Guard(self._options.now.guard.credentials)
 
     def append(self, messages: Sequence[object]) -> AppendResult:
         """Record chat turns under the owner of this request; a bad one is named and never stops the rest."""
-        zone = load_zone(self._session.timezone)
+        zone, guard = load_zone(self._session.timezone), self.guard()
         good: list[Message] = []
         failed: list[tuple[int, str]] = []
         for index, raw in enumerate(messages):
             try:
-                good.append(message_from(raw, zone))
+                good.append(message_from(guard.value(raw, f"message {index}"), zone))
             except InvalidInputError as error:
                 failed.append((index, str(error)))
         appended = self._parts.record.append(self._scope.owner, good)
         self._parts.indexer.discard("messages", appended.left_rows)
-        return AppendResult(appended.inserted, appended.ignored, tuple(failed))
+        return AppendResult(appended.inserted, appended.ignored, tuple(failed), guard.notes)
 
     @property
     def evidence(self) -> ScopedEvidence:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 Bounds = Mapping[str, tuple[float, float]]
 
@@ -107,6 +107,13 @@ class ContextOptions(_Table):
 
 
 @dataclass(frozen=True, slots=True)
+class GuardOptions(_Table):
+    """What becomes of credentials in what is handed over: `mask` them, `refuse` the text, or `off`: store as it is."""
+
+    credentials: Literal["mask", "refuse", "off"] = "mask"
+
+
+@dataclass(frozen=True, slots=True)
 class ChatOptions(_Table):
     """Where the chat model of one role is served. `max_tokens` bounds an answer, `timeout` is in seconds."""
 
@@ -141,3 +148,4 @@ class Options:
     queue: QueueOptions = field(default_factory=QueueOptions)
     profile: ProfileOptions = field(default_factory=ProfileOptions)
     context: ContextOptions = field(default_factory=ContextOptions)
+    guard: GuardOptions = field(default_factory=GuardOptions)

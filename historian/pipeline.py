@@ -1,16 +1,15 @@
-"""What the historian does with a job: evidence → rewrite → store → merge → embed → settle, each step idempotent."""
+"""What the historian does with a job: evidence → rewrite → store → merge → settle, each step idempotent."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from historian.biographer import Biographer
 from historian.clock import Clock
 from historian.database import Database
-from historian.errors import ModelError, StoreError
+from historian.errors import StoreError
 from historian.events import EventStore
 from historian.evidence import EvidenceFinder
 from historian.indexer import Indexer
@@ -27,14 +26,15 @@ from historian.views import Memo
 from historian.work import APPEND, END, TurnWork, acknowledged_at, scope_from
 from historian.zones import load_zone
 
-log = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from historian.scribe import Scribe
 
 Step = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """The stores that a job passes through. Thread-safe."""
+    """The stores that a job passes through. Thread-safe. `scribe` makes who asks the model, when a job needs it."""
 
     database: Database
     record: Record
@@ -43,8 +43,8 @@ class Pipeline:
     receipts: ReceiptStore
     biographer: Biographer
     evidence: EvidenceFinder
+    scribe: Callable[[], Scribe]
     indexer: Indexer
-    has_more: Callable[[], bool]
     telemetry: Telemetry
     clock: Clock
 
@@ -91,6 +91,7 @@ class Pipeline:
                 evidence,
                 end_seq,
                 Remembered(lambda text: self._same_as(owner, text), lambda name: self.evidence.mentions(work, name)),
+                self.scribe(),
             )
         step("store")
         with self.database.write():
@@ -98,10 +99,9 @@ class Pipeline:
             self._remember_memo(work, stored)
         if is_new:
             self.telemetry.stored(stored)
+        self.database.flush()  # a profile never names an event that a power cut takes away
         step("merge")
         self._merge(work, stored)
-        step("embed")
-        self._embed()
         step("settle")
         self.receipts.settle(job.job_id, "done", error=None, attempts=job.attempts, now=self.clock.now())
 
@@ -135,17 +135,6 @@ class Pipeline:
         if group is not None:
             entity = Owner("group", group)
             self.biographer.merge(entity, [_statement(event, shown_in, work.session.group_name) for event in new])
-
-    def _embed(self) -> None:
-        """Vectors are derived: what fails here keeps waiting, is found by words, and is tried again behind.
-
-        While more jobs wait, they come first: one batch for many of them costs what a batch for one does.
-        """
-        try:
-            if not self.has_more():
-                self.indexer.run_batch()
-        except (ModelError, StoreError) as error:
-            log.warning("vectors wait: %s", error)
 
 
 def _statement(event: Event, shown_in: str, name: str | None) -> Statement:

@@ -98,19 +98,21 @@ class ProfileReader:
 
 
 def places(scope: Scope, profile: Profile, *, is_own: bool) -> frozenset[str]:
-    """Return the places whose lines this request may see: in a group that group; in private also one's own."""
+    """Return the places whose lines this request may see.
+
+    Of others what was said in the groups of the request. Of oneself also what was said in private, and in a private
+    request wherever it was said.
+    """
     groups = frozenset(Owner("group", group).key for group in scope.readable_groups)
-    if scope.group_id is not None or not is_own:
+    if not is_own:
         return groups
-    return frozenset({PRIVATE}) | groups | {line.shown_in for line in profile.lines}
+    elsewhere = frozenset(line.shown_in for line in profile.lines) if scope.group_id is None else frozenset[str]()
+    return frozenset({PRIVATE}) | groups | elsewhere
 
 
 def profile_reach(scope: Scope) -> Reach:
-    """Return the audiences of all profile lines that this request may see."""
-    reach = scope.reach()
-    for group in scope.readable_groups:
-        reach |= scope.reach(group)
-    return reach
+    """Return the audiences of all profile lines that this request may see; in a group too one's own private ones."""
+    return scope.whole_reach | {Owner("user", scope.user_id).key}
 
 
 def _entity(scope: Scope, entity_type: EntityType, entity_id: str | None) -> Owner:

@@ -127,3 +127,4 @@ class AppendResult:
     inserted: int
     ignored: int
     failed: tuple[tuple[int, str], ...]
+    warnings: tuple[str, ...] = ()

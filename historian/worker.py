@@ -38,6 +38,8 @@ HEARTBEAT_SECONDS = 5.0
 HAND_EDITS_EVERY = 4
 VECTORS_SECONDS = 5.0
 """How long texts may wait for their vector when nothing rings: after a failure, or while the embedder loads."""
+GATHERING_SECONDS = 0.5
+"""How long, at least, vectors let jobs go first: a vector for one text costs nearly what a batch of them does."""
 UNSETTLED_SECONDS = 2.0
 """How long after a failure of the queue itself a job is done again."""
 ASIDE_SECONDS = 0.5
@@ -176,7 +178,8 @@ class Historian:
             run.step(name)
 
         try:
-            self.pipeline.run(job, step)
+            with self.pipeline.database.lazily():
+                self.pipeline.run(job, step)
         except RetryableModelError as error:
             return partial(self._retry, job, run, str(error), error.retry_after)
         except (ModelError, StoreError, ConflictError) as error:
@@ -249,8 +252,9 @@ class Historian:
         """Give every text its vector, and try again later what fails, also the loading of the embedder itself."""
         begun = anyio.current_time()
         while True:
+            started = anyio.current_time()
             try:
-                if anyio.current_time() - begun >= VECTORS_SECONDS:  # not while a first client waits to be greeted
+                if started - begun >= VECTORS_SECONDS:  # not while a first client waits to be greeted
                     await anyio.to_thread.run_sync(self.indexer.wake)
                 await anyio.to_thread.run_sync(self.indexer.reconcile)
                 done = await anyio.to_thread.run_sync(self.indexer.run_batch)
@@ -259,3 +263,5 @@ class Historian:
                 done = 0
             if not done:
                 await self.vectors_bell.wait(VECTORS_SECONDS)
+            if self._busy:
+                await anyio.sleep(max(GATHERING_SECONDS, anyio.current_time() - started))

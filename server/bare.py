@@ -9,10 +9,13 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from historian.errors import InvalidInputError, StoreError
 from historian.ids import normalise_id
+
+if TYPE_CHECKING:
+    from historian.guard import Credentials
 
 CONFIG_NAME = "shiguan.toml"
 
@@ -100,6 +103,21 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise InvalidInputError(f"{CONFIG_NAME} cannot be read as TOML: {error}.") from None
     except OSError:
         raise StoreError(f"{CONFIG_NAME} cannot be read; check its permissions.") from None
+
+
+def credentials_mode(folder: Path, environment: Mapping[str, str]) -> Credentials:
+    """Return `guard.credentials`, for the one command that writes without an owner and without pydantic.
+
+    Raises:
+        InvalidInputError: it has a wrong value, or the file is not TOML.
+    """
+    table = read_config(folder).get("guard")
+    in_file = table.get("credentials") if isinstance(table, dict) else None
+    named = environment.get("SHIGUAN_GUARD__CREDENTIALS") or in_file or "mask"
+    modes: dict[object, Credentials] = {"mask": "mask", "refuse": "refuse", "off": "off"}
+    if named not in modes:
+        raise InvalidInputError("The setting guard.credentials is wrong: it must be mask, refuse or off.")
+    return modes[named]
 
 
 def system_user() -> str:

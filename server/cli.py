@@ -125,13 +125,27 @@ def _add_log(commands: _Commands) -> None:
 
 def _add_import(commands: _Commands) -> None:
     def run(arguments: argparse.Namespace) -> int:
-        from server.commands.importing import import_file
+        from server.commands.importing import import_files
 
-        return import_file(arguments)
+        return import_files(arguments)
 
-    parser = _command(commands, "import", run, "Import messages, one JSON object a line; repeating it changes nothing.")
+    parser = _command(
+        commands, "import", run, "Import chats and memories of other programs; repeating it changes nothing."
+    )
     _with_identity(parser)
-    parser.add_argument("file", help="a .jsonl file, or - for stdin")
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="files, folders or zip archives, or - for stdin")
+    parser.add_argument(
+        "--format",
+        default="auto",
+        help="auto (default: told by the content), claude-code, codex, chatgpt, claude-ai, telegram, discord, slack,"
+        " whatsapp, onebot, qq, mem0, basic-memory, server-memory, csv, json or jsonl",
+    )
+    parser.add_argument(
+        "--me", action="append", metavar="NAME", help="a name or id by which the export calls the user; may be repeated"
+    )
+    parser.add_argument("--since", metavar="TIME", help="leave out what was said before: ISO 8601, or a date")
+    parser.add_argument("--dry-run", action="store_true", help="read and check everything, store nothing")
+    parser.add_argument("--report", metavar="FILE", help="write each refused record to a file, one JSON object a line")
 
 
 def _add_search(commands: _Commands) -> None:

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -19,10 +20,12 @@ from historian.calibration import CalibrationFile
 from historian.chains import ChainReader
 from historian.chat import Chat
 from historian.chat_client import OpenAIChat
+from historian.chat_states import out_of_order, runs_offline
 from historian.clock import Clock, SystemClock
 from historian.closing import TurnCloser
 from historian.cursors import Cursors
 from historian.database import Database
+from historian.desk import Desk
 from historian.doctor import Doctor
 from historian.embed import BuiltinEmbedder, Embedder, Endpoint, OpenAIEmbedder
 from historian.engine import Engine
@@ -70,6 +73,9 @@ from server.folder import (
 from server.reload import SettingsWatch
 from server.settings import Settings, reread
 
+if TYPE_CHECKING:
+    from historian.scribe import Scribe
+
 COUNTS = {
     "messages": "SELECT count(*) FROM messages",
     "events": "SELECT count(*) FROM events WHERE same_as IS NULL",
@@ -79,14 +85,6 @@ COUNTS = {
     " + (SELECT count(*) FROM messages WHERE embedded_by IS NULL)",
 }
 """What `shiguan status` counts."""
-
-
-OFFLINE = "events are written by rules: no chat model is configured"
-
-
-def offline() -> tuple[str, ...]:
-    """Return what runs by rules, without a model."""
-    return (OFFLINE,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +144,7 @@ class Household:
 
     def close(self) -> None:
         """Close every store. The folder may be opened again afterwards."""
+        self.chat.close()
         self.engine.close()
         self.queue.close()
         self.rankings.close()
@@ -171,6 +170,13 @@ def make_embedder(settings: Settings) -> Embedder:
         timeout=chosen.timeout,
     )
     return OpenAIEmbedder(endpoint, calibrations=CalibrationFile(settings.data_dir / CALIBRATION_NAME))
+
+
+def make_scribe(models: Models, live: LiveOptions) -> Scribe:
+    """Return who has observations phrased by the chat model; imported late, since its patterns take time."""
+    from historian.scribe import Scribe
+
+    return Scribe(models.chat, models.prompts, lambda: live.historian.rewrite_max_retry)
 
 
 def make_prompts(settings: Settings) -> PromptLibrary:
@@ -221,9 +227,13 @@ def open_household(
     clock = clock or SystemClock()
     make_folder(settings.data_dir)
     prompts = make_prompts(settings)
-    models = Models(embedder or make_embedder(settings), chat or OpenAIChat(settings.chat.options, clock), prompts)
+    telemetry = Telemetry()
+    models = Models(
+        embedder or make_embedder(settings), chat or OpenAIChat(settings.chat.options, clock, telemetry.called), prompts
+    )
     database = Database(settings.data_dir / DATABASE_NAME)
-    return _household(settings, database, models, open_queue(settings, clock), clock, read or partial(reread, settings))
+    again = read or partial(reread, settings)
+    return _household(settings, database, models, open_queue(settings, clock), telemetry, clock, again)
 
 
 def vector_store(settings: Settings, embedder: Embedder, clock: Clock) -> VectorStore:
@@ -255,13 +265,14 @@ def _household(
     database: Database,
     models: Models,
     queue: Queue,
+    telemetry: Telemetry,
     clock: Clock,
     read: Callable[[], Settings],
 ) -> Household:
     live = LiveOptions(settings.options)
+    offline = partial(runs_offline, models.chat)
     options = settings.options
     engine = _engine(settings, models.embedder, clock)
-    telemetry = Telemetry()
     telemetry.watch_queue(queue.stats)
     record, events, memos, receipts = (
         Record(database),
@@ -279,12 +290,12 @@ def _household(
     watch = SettingsWatch(settings, live, read, jobs_bell.ring_here)
     health = Health(
         pulse=pulse,
-        troubles=Troubles([live.switched_off, retrieval.state, offline], clock),
+        troubles=Troubles([live.switched_off, retrieval.state, offline, partial(out_of_order, models.chat)], clock),
         offline=offline,
         settings=watch.notes,
         options=live,
     )
-    closer = TurnCloser(queue, receipts, clock, jobs_bell.ring)
+    closer = TurnCloser(queue, receipts, clock)
     closer.adopt([*queue.jobs("pending"), *queue.jobs("processing")])
     pipeline = Pipeline(
         database=database,
@@ -294,8 +305,8 @@ def _household(
         receipts=receipts,
         biographer=biographer,
         evidence=EvidenceFinder(record, lambda: live.historian.recent_messages_inject_k),
+        scribe=partial(make_scribe, models, live),
         indexer=indexer,
-        has_more=lambda: queue.waiting() > 0,
         telemetry=telemetry,
         clock=clock,
     )
@@ -304,6 +315,7 @@ def _household(
     parts = Parts(
         record=record,
         closer=closer,
+        desk=Desk(closer, jobs_bell, foreground),
         search=EventSearch(events, retrieval, lambda: live.query, clock),
         profiles=profile_reader,
         status=StatusReader(queue, receipts, memos, steps, indexer, health, clock),
@@ -317,7 +329,6 @@ def _household(
             clock=clock,
         ),
         indexer=indexer,
-        foreground=foreground,
     )
     historian = Historian(
         queue=queue,

@@ -73,7 +73,8 @@ def status_prose(status: Status) -> str:
 def append_prose(result: AppendResult) -> str:
     """Say what became of the messages."""
     head = f"{result.inserted} recorded, {result.ignored} known already, {len(result.failed)} refused."
-    return "\n".join([head, *(f"Message {index}: {reason}" for index, reason in result.failed)])
+    refused = [f"Message {index}: {reason}" for index, reason in result.failed]
+    return "\n".join([head, *refused, *notices((), result.warnings)])
 
 
 def notices(degraded: tuple[str, ...], warnings: tuple[str, ...]) -> list[str]:

@@ -18,7 +18,15 @@ from pydantic_settings import (
 from typing_extensions import override
 
 from historian.errors import InvalidInputError
-from historian.options import ContextOptions, HistorianOptions, Options, ProfileOptions, QueryOptions, QueueOptions
+from historian.options import (
+    ContextOptions,
+    GuardOptions,
+    HistorianOptions,
+    Options,
+    ProfileOptions,
+    QueryOptions,
+    QueueOptions,
+)
 from server.bare import BareSettings, read_bare_settings, read_config
 from server.model_settings import ChatSettings, EmbeddingSettings, RerankSettings
 from server.server_settings import ServerSettings
@@ -54,6 +62,7 @@ class Settings(BaseSettings):
     profile: ProfileOptions = ProfileOptions()
     queue: QueueOptions = QueueOptions()
     context: ContextOptions = ContextOptions()
+    guard: GuardOptions = GuardOptions()
     server: ServerSettings = ServerSettings()
 
     @classmethod
@@ -80,6 +89,7 @@ class Settings(BaseSettings):
             queue=self.queue,
             profile=self.profile,
             context=self.context,
+            guard=self.guard,
         )
 
 

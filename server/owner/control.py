@@ -91,7 +91,12 @@ class Control:
         memory = self._household.memory.of(scope_from(request["scope"]), Session(timezone=str(request["timezone"])))
         result = memory.append(request["messages"])
         failed = [[index, reason] for index, reason in result.failed]
-        return {"inserted": result.inserted, "ignored": result.ignored, "failed": failed}
+        return {
+            "inserted": result.inserted,
+            "ignored": result.ignored,
+            "failed": failed,
+            "warnings": [*result.warnings],
+        }
 
     def _queue(self, request: Mapping[str, Any]) -> dict[str, Any]:
         queue, job_id = self._household.queue, request.get("job_id")

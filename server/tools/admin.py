@@ -45,7 +45,7 @@ TOOLS = [
         discard_job,
         name="discard_job",
         title="Discard failed jobs",
-        description="Throw a failed job away for good, with the turn it holds. Only when a person says so.",
+        description="Throw a failed job away for good: what it has not stored yet is lost. Only when a person says so.",
         annotations=ToolAnnotations(
             read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False
         ),

@@ -154,4 +154,4 @@ def job_item(job: JobStatus, timezone: str) -> JobItem:
 def append_answer(result: AppendResult) -> AppendAnswer:
     """Return what became of the messages."""
     failed = [AppendFailure(index=index, reason=reason) for index, reason in result.failed]
-    return AppendAnswer(inserted=result.inserted, ignored=result.ignored, failed=failed)
+    return AppendAnswer(inserted=result.inserted, ignored=result.ignored, failed=failed, warnings=[*result.warnings])

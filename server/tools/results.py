@@ -163,3 +163,4 @@ class AppendAnswer(Answer):
     inserted: int
     ignored: int
     failed: list[AppendFailure]
+    warnings: list[str]
