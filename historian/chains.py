@@ -7,7 +7,7 @@ from historian.events import EventStore, ReadableEvents, StoredEvent
 from historian.evidence_views import EventChain, EvidenceItem, RestingLine
 from historian.excerpts import read_excerpts
 from historian.model import EntityType, Event, Scope
-from historian.profile_reading import ProfileReader, profile_reach
+from historian.profile_reading import ProfileReader
 from historian.record import Record
 
 _NOT_THERE = "There is no event with this id in this scope; take one from search_events or get_profile."
@@ -27,7 +27,7 @@ class ChainReader:
         Raises:
             NotFoundError: there is no such event in scope.
         """
-        reach = profile_reach(scope)
+        reach = scope.whole_reach
         readable = self._events.within(reach)
         found = readable.get(event_id)
         if found is None:
@@ -46,7 +46,7 @@ class ChainReader:
 
     def _messages(self, readable: ReadableEvents, found: StoredEvent, scope: Scope) -> tuple[EvidenceItem, ...]:
         rows = readable.message_rows(found.row)
-        excerpts = read_excerpts(self._record.within(profile_reach(scope)), rows)
+        excerpts = read_excerpts(self._record.within(scope.whole_reach), rows)
         return tuple(EvidenceItem.of(excerpts[row], ("evidence",)) for row in rows if row in excerpts)
 
     def _lines(self, scope: Scope, event: Event) -> tuple[RestingLine, ...]:

@@ -10,7 +10,9 @@
     │   └── EmbeddingMismatchError  the vectors on disk come from another embedding model
     └── ModelError           an embedding or chat endpoint failed
         ├── RetryableModelError     time-out, 429, 5xx, refused connection: try again later
-        └── PermanentModelError     401, 404, bad request: trying again does not help
+        ├── UnusableAnswerError     a chat model answered, but not what was asked for: ask again with what was wrong
+        └── PermanentModelError     a request that the endpoint will never take: trying again does not help
+            └── ModelSettingsError  401, 403, 404: the key, the model or the address is wrong
 
 Each message is one plain sentence for a person or a model: never a path, a key or a stack trace.
 """
@@ -64,3 +66,21 @@ class RetryableModelError(ModelError):
 
 class PermanentModelError(ModelError):
     """Trying again does not help: the key, the model name or the request is wrong."""
+
+
+class ModelSettingsError(PermanentModelError):
+    """The endpoint refuses the key or does not know the model or address: nothing works until the settings change."""
+
+
+class UnusableAnswerError(ModelError):
+    """A chat model answered, but not in the shape that was asked for, even after repair.
+
+    `kind` says how: empty, refused (the model declined), truncated (cut off), malformed (no JSON), invalid (JSON of
+    another shape). `violations` are sentences to give back to the model, `wrote` is its answer; neither is for logs.
+    """
+
+    def __init__(self, message: str, *, kind: str, violations: tuple[str, ...] = (), wrote: str = "") -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.violations = violations
+        self.wrote = wrote

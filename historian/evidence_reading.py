@@ -67,6 +67,7 @@ class ScopedEvidence:
     def __init__(self, reader: EvidenceReader, scope: Scope, session: Session) -> None:
         self._reader = reader
         self._scope = scope
+        self._session = session
         self._zone = load_zone(session.timezone)
 
     def list(self, filters: Mapping[str, object], *, page_size: int = 50, cursor: str = "") -> EvidencePage:
@@ -147,7 +148,7 @@ class ScopedEvidence:
             filter=narrowed.wanted,
             min_score=min_score,
             mode=mode,
-            asked_at=self._reader.clock.now().astimezone(self._zone),
+            asked_at=self._session.at(self._reader.clock.now()).astimezone(self._zone),
         )
         found = self._reader.search.search(wanted)
         shown = found.items[:top_k]

@@ -54,6 +54,11 @@ class Lanes:
                 del self._busy[lane]
                 self._settle(lane)
 
+    def of(self, lane: str) -> list[str]:
+        """Return the ids of the lane's jobs in their order, waiting or running."""
+        waiting = {job_id for job_id in self._members.get(lane, ()) if self.pending.get(job_id, ("", None))[0] == lane}
+        return sorted(waiting.union(job_id for job_id, busy in self.running.items() if busy == lane))
+
     def next(self, now: float, busy_lanes: Collection[str]) -> str | None:
         """Return the id of the first job that may run at `now` (epoch seconds), or None."""
         while self._waiting and self._waiting[0][0] <= now:

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
+from typing import Unpack, cast
 
-from historian.closing import TurnCloser
+from historian.closing import Closing, TurnCloser
+from historian.desk import Desk
 from historian.errors import InvalidInputError, NotFoundError
 from historian.evidence_reading import MAX_QUERY, EvidenceReader, ScopedEvidence
-from historian.foreground import Foreground
+from historian.failures import FailureKeeper
+from historian.guard import Guard
 from historian.ids import normalise_id
 from historian.indexer import Indexer
 from historian.intake import message_from
-from historian.model import EntityType, Message, Scope
-from historian.options import Options
-from historian.profile_reading import ProfileReader
+from historian.live import LiveOptions
+from historian.model import EntityType, Message, Owner, Scope
+from historian.profile_reading import ProfileReader, entities_of, named_entity, no_profile
+from historian.profile_versions import History, ProfileVersions, Rollback
 from historian.record import Record
 from historian.searching import EventQuery, EventSearch
 from historian.session import Session
 from historian.status import StatusReader
-from historian.turn import Receipt, Turn
+from historian.turn import Receipt, Turn, TurnFields
 from historian.views import AppendResult, FoundEvents, FoundProfiles, Memo, ProfileView, Status
 from historian.zones import load_zone, parse_instant
+
+GUARDED = ("memo", "observations", "source_message", "recent_messages", "location")
+"""What of a turn is looked through for credentials."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +38,20 @@ class Parts:
 
     record: Record
     closer: TurnCloser
+    desk: Desk
     search: EventSearch
     profiles: ProfileReader
+    versions: ProfileVersions
     status: StatusReader
+    failures: FailureKeeper
     evidence: EvidenceReader
     indexer: Indexer
-    foreground: Foreground
 
 
 class Memory:
     """Everything that is remembered, for everyone. Only `of` leads to any of it."""
 
-    def __init__(self, parts: Parts, options: Options) -> None:
+    def __init__(self, parts: Parts, options: LiveOptions) -> None:
         self._parts = parts
         self._options = options
 
@@ -54,55 +63,58 @@ class Memory:
 class ScopedMemory:
     """The memory on behalf of one request. No argument of any method names who asks; targets only narrow.
 
-    Methods block; call them from a worker thread. All raise InvalidInputError for arguments that the caller could have
-    known to be wrong, and StoreError when a store cannot do its work now.
+    Methods block; call them from a worker thread, all but `hand_in`. All raise InvalidInputError for arguments that the
+    caller could have known to be wrong, and StoreError when a store cannot do its work now.
     """
 
-    def __init__(self, parts: Parts, options: Options, scope: Scope, session: Session) -> None:
+    def __init__(self, parts: Parts, options: LiveOptions, scope: Scope, session: Session) -> None:
         self._parts = parts
         self._options = options
         self._scope = scope
         self._session = session
 
-    def end(
-        self,
-        *,
-        memo: str = "",
-        observations: Sequence[object] = (),
-        force: bool = False,
-        source_message: str | None = None,
-        recent_messages: Sequence[object] = (),
-        message_ids: Sequence[object] = (),
-        location: str | None = None,
-    ) -> Receipt:
+    @property
+    def scope(self) -> Scope:
+        """On whose behalf it acts."""
+        return self._scope
+
+    def end(self, **fields: Unpack[TurnFields]) -> Receipt:
         """Close a turn: check it, write one job durably, and return the receipt."""
-        turn = Turn.checked(
-            self._options.historian,
-            memo=memo,
-            observations=observations,
-            force=force,
-            source_message=source_message,
-            recent_messages=recent_messages,
-            message_ids=message_ids,
-            location=location,
-        )
-        with self._parts.foreground.call():
+        return self._parts.desk.close(self._closing(fields))
+
+    async def hand_in(self, **fields: Unpack[TurnFields]) -> Receipt:
+        """Close a turn as `end` does, for the event loop: turns that come at once are written together."""
+        return await self._parts.desk.hand_in(self._closing(fields))
+
+    def _closing(self, fields: TurnFields) -> Closing:
+        def make() -> tuple[Turn, str]:
+            guard = self.guard()
+            texts = {name: guard.value(text, name) for name in GUARDED if (text := fields.get(name))}
+            turn = Turn.checked(self._options.historian, **cast("TurnFields", fields | texts))
+            if not self._options.enabled:
+                return turn.memo_only(), _unkept(turn)
             self._require_messages(turn.message_ids)
-            return self._parts.closer.close(self._scope, self._session, turn)
+            return turn, " ".join(guard.notes)
+
+        return Closing(self._scope, self._session, make)
+
+    def guard(self) -> Guard:
+        """Return what every text passes that is written on behalf of this request, one for each call."""
+        return Guard(self._options.now.guard.credentials)
 
     def append(self, messages: Sequence[object]) -> AppendResult:
         """Record chat turns under the owner of this request; a bad one is named and never stops the rest."""
-        zone = load_zone(self._session.timezone)
+        zone, guard = load_zone(self._session.timezone), self.guard()
         good: list[Message] = []
         failed: list[tuple[int, str]] = []
         for index, raw in enumerate(messages):
             try:
-                good.append(message_from(raw, zone))
+                good.append(message_from(guard.value(raw, f"message {index}"), zone))
             except InvalidInputError as error:
                 failed.append((index, str(error)))
         appended = self._parts.record.append(self._scope.owner, good)
         self._parts.indexer.discard("messages", appended.left_rows)
-        return AppendResult(appended.inserted, appended.ignored, tuple(failed))
+        return AppendResult(appended.inserted, appended.ignored, tuple(failed), guard.notes)
 
     @property
     def evidence(self) -> ScopedEvidence:
@@ -141,7 +153,7 @@ class ScopedMemory:
             )
         )
         self._parts.closer.note_returned(self._scope, [item.event.text for item in found.events])
-        return FoundEvents(found.events, found.degraded, warnings + found.warnings)
+        return FoundEvents(found.events, (*self._options.switched_off(), *found.degraded), warnings + found.warnings)
 
     def profile(self, entity_type: EntityType, entity_id: str | None) -> ProfileView:
         """Return a profile as this request may see it; without an id, that of the asker or of this group.
@@ -151,7 +163,24 @@ class ScopedMemory:
         """
         view = self._parts.profiles.read(self._scope, entity_type, _identifier(entity_id, "entity_id"))
         self._parts.closer.note_returned(self._scope, [line.text for line in view.lines])
-        return view
+        return replace(view, warnings=(*self._options.switched_off(), *view.warnings))
+
+    def profile_history(self, entity_type: EntityType, entity_id: str | None) -> History:
+        """Return the kept versions of the own profile or that of a group of this request.
+
+        Raises:
+            NotFoundError: there is no such profile that this request may change.
+        """
+        return self._parts.versions.history(self._changeable(entity_type, entity_id))
+
+    def rollback_profile(self, entity_type: EntityType, entity_id: str | None, revision: str) -> Rollback:
+        """Make a kept version of such a profile the present one, by default the newest.
+
+        Raises:
+            NotFoundError: there is no such profile that this request may change, or no such version.
+            ConflictError: the file was edited at this moment.
+        """
+        return self._parts.versions.rollback(self._changeable(entity_type, entity_id), revision)
 
     def search_profiles(
         self,
@@ -167,7 +196,7 @@ class ScopedMemory:
             self._scope, query[:MAX_QUERY], entity_type, target, top_k or self._options.query.profile_top_k
         )
         self._parts.closer.note_returned(self._scope, [hit.snippet for hit in found.profiles])
-        return found
+        return replace(found, degraded=(*self._options.switched_off(), *found.degraded))
 
     def status(self, job_id: str | None = None) -> Status:
         """Return how the memory is doing, as far as it concerns this scope.
@@ -175,11 +204,38 @@ class ScopedMemory:
         Raises:
             NotFoundError: there is no such job in scope.
         """
-        return self._parts.status.read(self._scope, job_id, memos=self._options.context.recent_memos_inject_k)
+        return self._parts.status.read(
+            self._scope,
+            job_id,
+            memos=self._options.now.context.recent_memos_inject_k,
+            timezone=self._session.timezone,
+        )
+
+    def retry_jobs(self, job_id: str | None = None) -> list[str]:
+        """Have one failed job of this scope done again with a fresh count, or all of them; return their ids.
+
+        Raises:
+            NotFoundError: there is no such failed job in scope.
+        """
+        return self._parts.failures.retry(self._scope, job_id)
+
+    def discard_jobs(self, job_id: str | None = None) -> list[str]:
+        """Throw one failed job of this scope away, or all of them; return their ids.
+
+        Raises:
+            NotFoundError: there is no such failed job in scope.
+        """
+        return self._parts.failures.discard(self._scope, job_id)
 
     def memos(self, limit: int) -> Sequence[Memo]:
         """Return the newest memos of this scope, newest first, also those of turns that still wait."""
         return self._parts.status.memos(self._scope, limit)
+
+    def _changeable(self, entity_type: EntityType, entity_id: str | None) -> Owner:
+        entity = named_entity(self._scope, entity_type, _identifier(entity_id, "entity_id"))
+        if entity not in entities_of(self._scope):
+            raise no_profile(entity)
+        return entity
 
     def _require_messages(self, message_ids: Sequence[str]) -> None:
         if not message_ids:
@@ -190,6 +246,13 @@ class ScopedMemory:
         missing = [message_id for message_id in message_ids if message_id not in known | aliases]
         if missing:
             raise NotFoundError(f"There is no message {missing[0]!r} in this scope; leave it out of message_ids.")
+
+
+def _unkept(turn: Turn) -> str:
+    """Say what becomes of a turn while the memory is switched off."""
+    what = "its memo is kept" if turn.memo else "nothing of the turn is kept"
+    lost = ", and observations are not" if any(turn.observations) else ""
+    return f"The memory is switched off: {what}{lost}. Send the turn again once enabled = true stands in shiguan.toml."
 
 
 def _bound(raw: str | None, zone: tzinfo, what: str) -> datetime | None:

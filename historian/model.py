@@ -68,6 +68,11 @@ class Scope:
             return frozenset({Owner("group", self.group_id).key})
         return frozenset({Owner("user", self.user_id).key, f"author:{self.user_id}"})
 
+    @property
+    def whole_reach(self) -> Reach:
+        """Everything that this request may read of the record, with whichever target."""
+        return self.reach().union(*(self.reach(group) for group in self.readable_groups))
+
 
 @dataclass(frozen=True, slots=True)
 class Message:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 Bounds = Mapping[str, tuple[float, float]]
 
@@ -107,11 +107,45 @@ class ContextOptions(_Table):
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """All of them."""
+class GuardOptions(_Table):
+    """What becomes of credentials in what is handed over: `mask` them, `refuse` the text, or `off`: store as it is."""
 
+    credentials: Literal["mask", "refuse", "off"] = "mask"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatOptions(_Table):
+    """Where the chat model of one role is served. `max_tokens` bounds an answer, `timeout` is in seconds."""
+
+    bounds: ClassVar[Bounds] = {"max_tokens": (16, 1_000_000), "timeout": (0.1, 3600)}
+
+    base_url: str = ""
+    api_key: str = field(default="", repr=False)
+    model: str = ""
+    max_tokens: int = 4096
+    timeout: float = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class RerankOptions(_Table):
+    """Where a reranker is served; without a model there is none. `timeout` is in seconds."""
+
+    bounds: ClassVar[Bounds] = {"timeout": (0.1, 600)}
+
+    base_url: str = ""
+    api_key: str = field(default="", repr=False)
+    model: str = ""
+    timeout: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """All of them. `enabled` false: `end` keeps memos only and jobs wait."""
+
+    enabled: bool = True
     query: QueryOptions = field(default_factory=QueryOptions)
     historian: HistorianOptions = field(default_factory=HistorianOptions)
     queue: QueueOptions = field(default_factory=QueueOptions)
     profile: ProfileOptions = field(default_factory=ProfileOptions)
     context: ContextOptions = field(default_factory=ContextOptions)
+    guard: GuardOptions = field(default_factory=GuardOptions)

@@ -1,49 +1,52 @@
-"""What the historian does with a job: evidence → rewrite → store → merge → embed → settle, each step idempotent."""
+"""What the historian does with a job: evidence → rewrite → store → merge → settle, each step idempotent."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from historian.biographer import Biographer
 from historian.clock import Clock
 from historian.database import Database
-from historian.errors import ModelError, StoreError
+from historian.errors import StoreError
 from historian.events import EventStore
 from historian.evidence import EvidenceFinder
 from historian.indexer import Indexer
 from historian.intake import message_from
 from historian.job import Job
 from historian.memos import MemoStore
-from historian.merge import Statement
+from historian.merge_waiting import MergeWaiting
 from historian.model import Event, Owner
 from historian.profile import PRIVATE
+from historian.profile_merging import ProfileMerger
 from historian.receipts import ReceiptStore
 from historian.record import Record
+from historian.telemetry import Telemetry
 from historian.views import Memo
-from historian.work import APPEND, END, TurnWork, scope_from
+from historian.work import APPEND, END, TurnWork, acknowledged_at, scope_from
 from historian.zones import load_zone
 
-log = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from historian.scribe import Scribe
 
 Step = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """The stores that a job passes through. Thread-safe."""
+    """The stores that a job passes through. Thread-safe. `scribe` makes who asks the model, when a job needs it."""
 
     database: Database
     record: Record
     events: EventStore
     memos: MemoStore
     receipts: ReceiptStore
-    biographer: Biographer
+    waiting: MergeWaiting
+    merger: ProfileMerger
     evidence: EvidenceFinder
+    scribe: Callable[[], Scribe]
     indexer: Indexer
-    has_more: Callable[[], bool]
+    telemetry: Telemetry
     clock: Clock
 
     def run(self, job: Job, step: Step) -> None:
@@ -71,11 +74,12 @@ class Pipeline:
         owner = work.scope.owner
         step("evidence")
         entry = self.receipts.begin(
-            job.job_id, owner, mark=work.mark, request_id=work.request_id, created_at=work.ended_at
+            job.job_id, owner, mark=work.mark, request_id=work.request_id, created_at=acknowledged_at(job)
         )
         end_seq = work.session.end_seq if work.session.end_seq is not None else entry.end_seq
         stored = [item.event for item in self.events.of_job(owner, work.request_id, end_seq)]
-        if not stored:
+        is_new = not stored
+        if is_new:
             from historian.drafting import (
                 Remembered,
                 draft_events,
@@ -88,15 +92,19 @@ class Pipeline:
                 evidence,
                 end_seq,
                 Remembered(lambda text: self._same_as(owner, text), lambda name: self.evidence.mentions(work, name)),
+                self.scribe(),
             )
         step("store")
         with self.database.write():
             self.events.add(stored)
             self._remember_memo(work, stored)
+            entities = self._await_merge(work, stored)
+        if is_new:
+            self.telemetry.stored(stored)
+        self.database.flush()  # a profile never names an event that a power cut takes away
         step("merge")
-        self._merge(work, stored)
-        step("embed")
-        self._embed()
+        for entity in entities:
+            self.merger.merge(entity)
         step("settle")
         self.receipts.settle(job.job_id, "done", error=None, attempts=job.attempts, now=self.clock.now())
 
@@ -118,30 +126,19 @@ class Pipeline:
             kept = Memo(work.turn.memo, work.job_id, work.ended_at, work.session.timezone)
             self.memos.add(memo.owner, f"author:{work.sender_id}", work.request_id, kept)
 
-    def _merge(self, work: TurnWork, stored: list[Event]) -> None:
-        """In private the profile is that of the user; in a group those of the speaker and of the group."""
-        group = work.scope.group_id
+    def _await_merge(self, work: TurnWork, stored: list[Event]) -> list[Owner]:
+        """Let new statements wait for their merge, and return into whose profiles: in one transaction with the events.
+
+        In private the profile is that of the user; in a group those of the speaker and of the group.
+        """
         new = [event for event in stored if event.has_new_info and not event.is_echo]
         if not new:
-            return
-        shown_in = PRIVATE if group is None else Owner("group", group).key
+            return []
+        group = Owner("group", work.scope.group_id) if work.scope.group_id is not None else None
         person = Owner("user", work.sender_id if group else work.scope.user_id)
-        self.biographer.merge(person, [_statement(event, shown_in, event.sender_name) for event in new])
-        if group is not None:
-            entity = Owner("group", group)
-            self.biographer.merge(entity, [_statement(event, shown_in, work.session.group_name) for event in new])
-
-    def _embed(self) -> None:
-        """Vectors are derived: what fails here keeps waiting, is found by words, and is tried again behind.
-
-        While more jobs wait, they come first: one batch for many of them costs what a batch for one does.
-        """
-        try:
-            if not self.has_more():
-                self.indexer.run_batch()
-        except (ModelError, StoreError) as error:
-            log.warning("vectors wait: %s", error)
-
-
-def _statement(event: Event, shown_in: str, name: str | None) -> Statement:
-    return Statement(event.text, event.event_id, shown_in, event.timestamp, name)
+        shown_in = PRIVATE if group is None else group.key
+        self.waiting.add(person, new, shown_in=shown_in, name=new[0].sender_name, job_id=work.job_id)
+        if group is None:
+            return [person]
+        self.waiting.add(group, new, shown_in=shown_in, name=work.session.group_name, job_id=work.job_id)
+        return [person, group]

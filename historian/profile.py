@@ -128,19 +128,22 @@ class Profile:
         parts = tuple(p for p in self.parts if (p.shown_in in shown_in if isinstance(p, ProfileLine) else at_home))
         known_as = tuple((place, name) for place, name in self.known_as if place in shown_in)
         view = replace(self, parts=parts, known_as=known_as, retired=(), digest=None)
-        if at_home:
-            kept = self.source_event_id if self.source_event_id in view.events else None
-            return replace(view, source_event_id=kept)
-        names = [name for _, name in known_as]
+        is_whole = at_home and len(parts) == len(self.parts) and known_as == self.known_as
         instants = [line.last_seen for line in view.lines if line.last_seen is not None]
         return replace(
             view,
-            name=self.name if self.name in names else next(iter(names), None),
-            tags=(),
-            extra=MappingProxyType({}),
-            updated_at=max(instants, default=None),
+            name=self._name_among(known_as, at_home=at_home),
+            tags=self.tags if at_home else (),
+            extra=self.extra if at_home else MappingProxyType({}),
+            updated_at=self.updated_at if is_whole else max(instants, default=None),
             source_event_id=self.source_event_id if self.source_event_id in view.events else None,
         )
+
+    def _name_among(self, known_as: Sequence[tuple[str, str]], *, at_home: bool) -> str | None:
+        """Return the name as it is known in some places; one that was heard nowhere was written by hand, at home."""
+        names = [name for _, name in known_as]
+        is_by_hand = self.name is not None and all(name != self.name for _, name in self.known_as)
+        return self.name if self.name in names or (at_home and is_by_hand) else next(iter(names), None)
 
     def render(self) -> str:
         """Return it as plain Markdown: `# name` unless a human wrote a title, then lines and prose in their order."""

@@ -44,15 +44,15 @@ class ProfileReader:
             InvalidInputError: a group is meant, but none is named and the request is in none.
             NotFoundError: nothing of that profile is in scope, whether or not it exists.
         """
-        entity = _entity(scope, entity_type, entity_id)
+        entity = named_entity(scope, entity_type, entity_id)
         if entity.kind == "group" and entity.id not in scope.readable_groups:
-            raise _no_profile(entity)
+            raise no_profile(entity)
         profile, warning = self._biographer.read(entity)
         is_own = entity == Owner("user", scope.user_id)
         visible = profile.visible(places(scope, profile, is_own=is_own)) if profile else None
         is_foreign = entity.kind == "user" and not is_own
         if is_foreign and (visible is None or not visible.lines):
-            raise _no_profile(entity)
+            raise no_profile(entity)
         return _view(entity, visible, () if is_foreign or warning is None else (warning,))
 
     def search(
@@ -98,22 +98,31 @@ class ProfileReader:
 
 
 def places(scope: Scope, profile: Profile, *, is_own: bool) -> frozenset[str]:
-    """Return the places whose lines this request may see: in a group that group; in private also one's own."""
+    """Return the places whose lines this request may see.
+
+    Of others what was said in the groups of the request. Of oneself also what was said in private, and in a private
+    request wherever it was said.
+    """
     groups = frozenset(Owner("group", group).key for group in scope.readable_groups)
-    if scope.group_id is not None or not is_own:
+    if not is_own:
         return groups
-    return frozenset({PRIVATE}) | groups | {line.shown_in for line in profile.lines}
+    elsewhere = frozenset(line.shown_in for line in profile.lines) if scope.group_id is None else frozenset[str]()
+    return frozenset({PRIVATE}) | groups | elsewhere
 
 
 def profile_reach(scope: Scope) -> Reach:
-    """Return the audiences of all profile lines that this request may see."""
-    reach = scope.reach()
-    for group in scope.readable_groups:
-        reach |= scope.reach(group)
-    return reach
+    """Return the audiences of all profile lines that this request may see; in a group too one's own private ones."""
+    return scope.whole_reach | {Owner("user", scope.user_id).key}
 
 
-def _entity(scope: Scope, entity_type: EntityType, entity_id: str | None) -> Owner:
+def entities_of(scope: Scope) -> list[Owner]:
+    """Return the profiles that this request may change: the own one and those of its groups; in a group, only that."""
+    groups = [Owner("group", group) for group in sorted(scope.readable_groups)]
+    return groups if scope.group_id is not None else [Owner("user", scope.user_id), *groups]
+
+
+def named_entity(scope: Scope, entity_type: EntityType, entity_id: str | None) -> Owner:
+    """Return whose profile is meant: the asker's or the group's own where no id is given. Raises InvalidInputError."""
     if entity_id is not None:
         return Owner(entity_type, entity_id)
     if entity_type == "user":
@@ -124,7 +133,8 @@ def _entity(scope: Scope, entity_type: EntityType, entity_id: str | None) -> Own
     return Owner("group", groups[0])
 
 
-def _no_profile(entity: Owner) -> NotFoundError:
+def no_profile(entity: Owner) -> NotFoundError:
+    """Return what is said of a profile that is not there or not in scope."""
     return NotFoundError(f"There is no profile of {entity.kind} {entity.id!r} in this scope.")
 
 

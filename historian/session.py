@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,7 +11,8 @@ class Session:
     """Facts bound to a request by the server, never by a model.
 
     `timezone` is an IANA name. `conversation_id` is None where the host does not say which conversation it is in;
-    `request_id` is None where the host has none, and then the job id takes its place.
+    `request_id` is None where the host has none, and then the job id takes its place. `said_at` is when the request
+    was made, ISO 8601 with an offset, where the host says so.
     """
 
     timezone: str = "UTC"
@@ -22,3 +24,12 @@ class Session:
     agent_name: str | None = None
     group_name: str | None = None
     location: str | None = None
+    said_at: str | None = None
+
+    def at(self, now: datetime) -> datetime:
+        """Return when the request was made: as the host says, else `now`."""
+        return datetime.fromisoformat(self.said_at) if self.said_at is not None else now
+
+    def as_payload(self) -> dict[str, object]:
+        """Return the facts as a JSON object for the queue."""
+        return {name: getattr(self, name) for name in self.__slots__}

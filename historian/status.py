@@ -2,24 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
 from historian.clock import Clock
 from historian.errors import InvalidInputError, NotFoundError
 from historian.indexer import Indexer
 from historian.job import Job, is_job_id
+from historian.live import LiveOptions
 from historian.memos import MemoStore
-from historian.model import Scope
+from historian.merge_waiting import MergeWaiting
+from historian.model import Owner, Scope
+from historian.profile_reading import entities_of
+from historian.pulse import Pulse
 from historian.queue import Queue
 from historian.receipts import ReceiptStore
-from historian.retrieval import Retrieval
+from historian.reviewing import ReviewDesk
 from historian.steps import Steps
-from historian.views import JobState, JobStatus, Memo, Status
+from historian.troubles import Troubles
+from historian.views import HeldMerge, JobState, JobStatus, Memo, Status
 from historian.work import END, TurnWork, acknowledged_at
 
 FAILURES_SHOWN = 20
 SLOW_SECONDS = 60.0
 """A job that waits longer than this earns a hint."""
 NO_JOB = "There is no job of that id in this scope."
-OFFLINE = ("events are written by rules: no chat model is configured",)
+NOBODY_WORKS = (
+    "No historian works on the queue, so nothing is stored now: start a server on this data folder, or restart this "
+    "one and look at its log."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What does not concern one scope: `troubles` run degraded, `offline` says what runs by rules without a model,
+    `settings` what of the settings file has no effect.
+    """
+
+    pulse: Pulse
+    troubles: Troubles
+    offline: Callable[[], Sequence[str]]
+    settings: Callable[[], Sequence[str]]
+    options: LiveOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Merges:
+    """What profiles do not hold yet: statements that wait, and merges that are held for review."""
+
+    waiting: MergeWaiting
+    desk: ReviewDesk
 
 
 class StatusReader:
@@ -32,48 +65,55 @@ class StatusReader:
         memos: MemoStore,
         steps: Steps,
         indexer: Indexer,
-        retrieval: Retrieval,
+        health: Health,
         clock: Clock,
+        merges: Merges,
     ) -> None:
         self._queue = queue
         self._receipts = receipts
         self._memos = memos
         self._steps = steps
         self._indexer = indexer
-        self._retrieval = retrieval
+        self._health = health
         self._clock = clock
+        self._merges = merges
 
-    def read(self, scope: Scope, job_id: str | None, *, memos: int) -> Status:
-        """Return the status.
+    def read(self, scope: Scope, job_id: str | None, *, memos: int, timezone: str = "UTC") -> Status:
+        """Return the status; its times are to be shown in `timezone`.
 
         Raises:
             NotFoundError: there is no such job in scope.
         """
         lane = scope.owner.key
-        waiting = [job for job in self._queue.jobs("pending") if job.lane == lane]
-        working = [job for job in self._queue.jobs("processing") if job.lane == lane]
+        unfinished = self._queue.unfinished(lane)
         failed = [job for job in self._queue.jobs("failed") if job.lane == lane]
-        ages = [self._age(job) for job in (*waiting, *working)]
-        oldest = max(ages, default=None)
+        oldest = max((self._age(job) for _, job in unfinished), default=None)
+        pending = sum(state == "pending" for state, _ in unfinished)
+        in_all = self._queue.waiting()
+        offline = tuple(self._health.offline())
+        troubles = self._health.troubles.look()
         return Status(
-            pending=len(waiting),
-            processing=len(working),
+            pending=pending,
+            processing=len(unfinished) - pending,
             failed=len(failed),
             oldest_age_seconds=oldest,
             unembedded=self._indexer.waiting(lane),
-            degraded=self._retrieval.state(),
-            offline=OFFLINE,
+            degraded=tuple(trouble.what for trouble in troubles if trouble.what not in offline),
+            offline=offline,
+            troubles=troubles,
+            settings=tuple(self._health.settings()),
+            waiting_in_all=in_all,
+            timezone=timezone,
             job=self._job(scope, job_id) if job_id is not None else None,
             failures=tuple(self._status(job, "failed") for job in failed[-FAILURES_SHOWN:]),
             memos=tuple(self.memos(scope, memos)),
-            hint=_hint(oldest, len(failed)),
+            hint=self._hint(oldest, pending, in_all, len(failed)),
+            held=tuple(self._held(scope)),
         )
 
     def memos(self, scope: Scope, limit: int) -> list[Memo]:
         """Return the newest memos of the scope, newest first; those of waiting jobs stand first."""
-        lane = scope.owner.key
-        jobs = [*self._queue.jobs("pending"), *self._queue.jobs("processing")]
-        waiting = [memo for job in jobs if job.lane == lane for memo in _memo_of(job)]
+        waiting = [memo for _, job in self._queue.unfinished(scope.owner.key) for memo in _memo_of(job)]
         waiting.sort(key=lambda memo: memo.at, reverse=True)
         known = {memo.job_id for memo in waiting}
         stored = [memo for memo in self._memos.newest(scope.owner, limit) if memo.job_id not in known]
@@ -89,14 +129,48 @@ class StatusReader:
         if entry is None:
             raise NotFoundError(NO_JOB)
         age = (self._clock.now() - entry.created_at).total_seconds()
+        unmerged = self._merges.waiting.of_job(job_id) if entry.state == "done" else None
+        if unmerged is not None:
+            return self._merging(job_id, unmerged, age)
         return JobStatus(job_id, entry.state, entry.step, entry.attempts, entry.error, age)
+
+    def _merging(self, job_id: str, entity: Owner, age: float) -> JobStatus:
+        """A job whose events are stored, and only its merge is not done yet."""
+        trouble = self._merges.waiting.trouble(entity)
+        if trouble is None or trouble.by_rules:
+            return JobStatus(job_id, "processing", "merge", 0, None, age)
+        return JobStatus(job_id, "pending", "merge", trouble.attempts, trouble.reason, age, trouble.not_before)
+
+    def _held(self, scope: Scope) -> list[HeldMerge]:
+        """Return the merges that are held, of the profiles that this request may decide about."""
+        return [
+            HeldMerge(review.id, entity.kind, entity.id, review.made_at, review.reasons)
+            for entity in entities_of(scope)
+            for review in self._merges.desk.held(entity)
+        ]
 
     def _status(self, job: Job, state: JobState) -> JobStatus:
         error = job.reason or (job.errors[-1] if job.errors else None)
-        return JobStatus(job.job_id, state, self._steps.of(job.job_id), job.attempts, error, self._age(job))
+        retry = datetime.fromtimestamp(job.not_before, UTC) if job.not_before and state == "pending" else None
+        step = self._steps.of(job.job_id) or job.step or None
+        return JobStatus(job.job_id, state, step, job.attempts, error, self._age(job), retry)
 
     def _age(self, job: Job) -> float:
         return max(0.0, (self._clock.now() - acknowledged_at(job)).total_seconds())
+
+    def _hint(self, oldest: float | None, pending: int, in_all: int, failed: int) -> str:
+        if not self._health.options.enabled:
+            return "Set enabled = true in shiguan.toml to have the waiting jobs done and observations kept again."
+        if pending and not self._health.pulse.is_alive:
+            return NOBODY_WORKS
+        if oldest is not None and oldest > SLOW_SECONDS:
+            return (
+                f"A job has waited for {oldest:.0f} s: {in_all} jobs are pending in all, and those of one person or "
+                "group are done in order. Ask again with its job_id to see its step, attempts and last error."
+            )
+        if failed:
+            return "Some jobs failed: read their reasons, then retry or discard them with `shiguan queue`."
+        return ""
 
 
 def _memo_of(job: Job) -> list[Memo]:
@@ -107,11 +181,3 @@ def _memo_of(job: Job) -> list[Memo]:
     except InvalidInputError:
         return []
     return [Memo(work.turn.memo, job.job_id, work.ended_at, work.session.timezone)] if work.turn.memo else []
-
-
-def _hint(oldest: float | None, failed: int) -> str:
-    if oldest is not None and oldest > SLOW_SECONDS:
-        return "Jobs wait for long: check that a server is running on this data folder and look at its log."
-    if failed:
-        return "Some jobs failed: read their reasons, then retry or discard them with `shiguan queue`."
-    return ""

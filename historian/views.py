@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Literal
 
 from historian.model import EntityType, Event
+from historian.troubles import Trouble
 
 JobState = Literal["pending", "processing", "done", "failed"]
 
@@ -84,7 +85,7 @@ class Memo:
 
 @dataclass(frozen=True, slots=True)
 class JobStatus:
-    """Where one job stands. `age_seconds` counts from the moment it was acknowledged."""
+    """Where one job stands. `age_seconds` counts from the moment it was acknowledged, `next_retry` is aware."""
 
     job_id: str
     state: JobState
@@ -92,11 +93,26 @@ class JobStatus:
     attempts: int
     error: str | None
     age_seconds: float
+    next_retry: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HeldMerge:
+    """A merge of a profile that a person has to look at. `since` is aware; `reasons` are clauses."""
+
+    review_id: int
+    entity_type: EntityType
+    entity_id: str
+    since: datetime
+    reasons: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The state of the memory, as far as it concerns one scope."""
+    """The state of the memory, as far as it concerns one scope.
+
+    `settings` says what of the settings file has no effect; `waiting_in_all` counts the pending jobs of everybody.
+    """
 
     pending: int
     processing: int
@@ -105,10 +121,15 @@ class Status:
     unembedded: int
     degraded: tuple[str, ...]
     offline: tuple[str, ...]
+    troubles: tuple[Trouble, ...]
+    settings: tuple[str, ...]
+    waiting_in_all: int
+    timezone: str
     job: JobStatus | None
     failures: tuple[JobStatus, ...]
     memos: tuple[Memo, ...]
     hint: str
+    held: tuple[HeldMerge, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,3 +139,4 @@ class AppendResult:
     inserted: int
     ignored: int
     failed: tuple[tuple[int, str], ...]
+    warnings: tuple[str, ...] = ()

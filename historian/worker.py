@@ -10,7 +10,7 @@ from functools import partial
 
 import anyio
 import anyio.to_thread
-from anyio.abc import TaskStatus
+from anyio.abc import TaskGroup, TaskStatus
 
 from historian.bell import Bell
 from historian.biographer import Biographer
@@ -25,21 +25,31 @@ from historian.errors import (
 from historian.foreground import Foreground
 from historian.indexer import Indexer
 from historian.job import Job
-from historian.options import HistorianOptions
+from historian.live import LiveOptions
 from historian.pipeline import Pipeline
+from historian.profile_merging import ProfileMerger
+from historian.pulse import Pulse
 from historian.queue import Queue
 from historian.steps import Steps
+from historian.telemetry import DONE, FAILED, RETRIED, JobRun, Telemetry
+from historian.troubles import Troubles
 
 MAINTENANCE_SECONDS = 15.0
 HEARTBEAT_SECONDS = 5.0
 HAND_EDITS_EVERY = 4
 VECTORS_SECONDS = 5.0
 """How long texts may wait for their vector when nothing rings: after a failure, or while the embedder loads."""
+MERGES_SECONDS = 1.0
+"""How often it is looked for merges whose time has come, after an outage of the model."""
+GATHERING_SECONDS = 0.5
+"""How long, at least, vectors let jobs go first: a vector for one text costs nearly what a batch of them does."""
 UNSETTLED_SECONDS = 2.0
 """How long after a failure of the queue itself a job is done again."""
 ASIDE_SECONDS = 0.5
 """How long a job waits at most for the foreground to fall quiet."""
 ASIDE_POLL_SECONDS = 0.01
+FINISHING_SECONDS = 5.0
+"""How long jobs under way may still take when the historian has to leave; then they are left to the next one."""
 SWEEP_EVERY = 240
 """Rounds of maintenance between two sweeps of old failures: about an hour."""
 
@@ -54,27 +64,57 @@ class Historian:
     pipeline: Pipeline
     indexer: Indexer
     biographer: Biographer
+    merger: ProfileMerger
     steps: Steps
-    options: HistorianOptions
+    options: LiveOptions
+    workers: int
+    telemetry: Telemetry
+    pulse: Pulse
+    troubles: Troubles
     jobs_bell: Bell
     vectors_bell: Bell
     foreground: Foreground
     _busy: dict[str, Job] = field(default_factory=dict[str, Job])
+    _shields: dict[str, anyio.CancelScope] = field(default_factory=dict[str, anyio.CancelScope])
+    _leaving: bool = False
 
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Work until cancelled; a job under way is finished first by its thread."""
+        """Work until cancelled; jobs under way get a few seconds to finish, and are left to the next process then."""
+        self._leaving = False
+        # a thread of their own for each: jobs that wait for a slow model must not take those that answer clients
+        threads = anyio.CapacityLimiter(self.workers)
         async with self.jobs_bell.listening(), self.vectors_bell.listening(), anyio.create_task_group() as tasks:
             tasks.start_soon(self._maintain)
             tasks.start_soon(self._beat)
             tasks.start_soon(self._keep_vectors)
+            tasks.start_soon(self._keep_profiles)
+            self.pulse.beat()
             task_status.started()
-            while True:
-                await self._step_aside()
-                job = await self._claim()
-                if job is not None:
-                    await tasks.start(self._work, job)
-                else:
-                    await self.jobs_bell.wait(await self._idle_seconds())
+            try:
+                await self._take_jobs(tasks, threads)
+            finally:
+                self.pulse.stop()
+                await self._finish()
+
+    async def _take_jobs(self, tasks: TaskGroup, threads: anyio.CapacityLimiter) -> None:
+        while True:
+            await self._step_aside()
+            job = await self._claim()
+            if job is not None:
+                await tasks.start(self._work, job, threads)
+            else:
+                await self.jobs_bell.wait(await self._idle_seconds())
+
+    async def _finish(self) -> None:
+        """Wait for the jobs under way, but not for ever: what is claimed still, the next process takes up."""
+        self._leaving = True
+        with anyio.move_on_after(FINISHING_SECONDS, shield=True):
+            while self._busy:
+                await self.jobs_bell.wait(FINISHING_SECONDS)
+        for shield in self._shields.values():
+            shield.cancel()
+        if self._busy:
+            log.warning("%d jobs under way are left to the next start", len(self._busy))
 
     async def _step_aside(self) -> None:
         """Let those who wait for an answer go first: rules and `end` share one interpreter."""
@@ -83,8 +123,8 @@ class Historian:
                 await anyio.sleep(ASIDE_POLL_SECONDS)
 
     async def _idle_seconds(self) -> float:
-        poll = self.options.poll_interval_seconds
-        if len(self._busy) >= self.options.workers:
+        poll = self.options.historian.poll_interval_seconds
+        if len(self._busy) >= self.workers or not self.options.enabled:
             return poll
         try:
             due = await anyio.to_thread.run_sync(self.queue.next_due)
@@ -93,7 +133,7 @@ class Historian:
         return poll if due is None else max(0.01, min(poll, due))
 
     async def _claim(self) -> Job | None:
-        if len(self._busy) >= self.options.workers:
+        if len(self._busy) >= self.workers or not self.options.enabled:
             return None
         try:
             return await anyio.to_thread.run_sync(self.queue.claim, [job.lane for job in self._busy.values()])
@@ -101,16 +141,19 @@ class Historian:
             log.warning("the queue cannot be read: %s", error)
             return None
 
-    async def _work(self, job: Job, *, task_status: TaskStatus[None]) -> None:
+    async def _work(self, job: Job, threads: anyio.CapacityLimiter, *, task_status: TaskStatus[None]) -> None:
         self._busy[job.job_id] = job
         task_status.started()
+
+        async def do() -> bool:
+            return await anyio.to_thread.run_sync(self.do, job, abandon_on_cancel=True, limiter=threads)
+
         try:
-            settled = await anyio.to_thread.run_sync(self.do, job)
-            while not settled:
-                await anyio.sleep(UNSETTLED_SECONDS)
-                settled = await anyio.to_thread.run_sync(self.do, job)
+            with anyio.CancelScope(shield=True) as self._shields[job.job_id]:
+                while not await do():  # noqa: ASYNC110 - only another try shows that the disk has room again
+                    await anyio.sleep(UNSETTLED_SECONDS)
         finally:
-            del self._busy[job.job_id]
+            del self._busy[job.job_id], self._shields[job.job_id]
             self.jobs_bell.ring_here()
             self.vectors_bell.ring_here()
 
@@ -121,7 +164,8 @@ class Historian:
         to be done again, which has no second effect.
         """
         try:
-            self._attempt(job)()
+            with self.telemetry.job(job.kind, job.attempts) as run:
+                self._attempt(job, run)()
         except (NotFoundError, ConflictError) as error:
             log.warning("job %s is not ours any more: %s", job.job_id, error)
         except StoreError as error:
@@ -131,30 +175,45 @@ class Historian:
             self.steps.leave(job.job_id)
         return True
 
-    def _attempt(self, job: Job) -> Callable[[], object]:
+    def _attempt(self, job: Job, run: JobRun) -> Callable[[], object]:
         """Do a job and return how to settle it."""
+
+        def step(name: str) -> None:
+            self.steps.enter(job.job_id, name)
+            run.step(name)
+
         try:
-            self.pipeline.run(job, lambda step: self.steps.enter(job.job_id, step))
+            with self.pipeline.database.lazily():
+                self.pipeline.run(job, step)
         except RetryableModelError as error:
-            return partial(self._retry, job, str(error), error.retry_after)
+            return partial(self._retry, job, run, str(error), error.retry_after)
         except (ModelError, StoreError, ConflictError) as error:
-            return partial(self._retry, job, str(error), None)
+            return partial(self._retry, job, run, str(error), None)
         except ShiguanError as error:
-            return partial(self._give_up, job, str(error))
+            return partial(self._give_up, job, run, str(error))
         except Exception as error:
             log.exception("job %s failed", job.job_id)
-            return partial(self._retry, job, f"An internal error of kind {type(error).__name__}; see the log.", None)
-        return partial(self.queue.finish, job)
+            reason = f"An internal error of kind {type(error).__name__}; see the log."
+            return partial(self._retry, job, run, reason, None)
+        return partial(self._done, job, run)
 
-    def _retry(self, job: Job, error: str, retry_after: float | None) -> None:
+    def _done(self, job: Job, run: JobRun) -> None:
+        self.queue.finish(job)
+        run.outcome = DONE
+
+    def _retry(self, job: Job, run: JobRun, error: str, retry_after: float | None) -> None:
+        if self._leaving:  # the stores may be closed already: nothing is wrong with the job
+            return
         again = self.queue.retry(job, error, retry_after=retry_after)
+        run.outcome = RETRIED if again else FAILED
         if again:
             log.warning("job %s will be tried again: %s", job.job_id, error)
         else:
             self._failed(job, error)
 
-    def _give_up(self, job: Job, error: str) -> None:
+    def _give_up(self, job: Job, run: JobRun, error: str) -> None:
         self.queue.park(job, error)
+        run.outcome = FAILED
         self._failed(job, error)
 
     def _failed(self, job: Job, error: str) -> None:
@@ -185,9 +244,11 @@ class Historian:
             await anyio.sleep(MAINTENANCE_SECONDS)
 
     async def _beat(self) -> None:
-        """Say of each job under way that it is still being worked on."""
+        """Say that the historian lives, and of each job under way that it is still being worked on."""
         while True:
             await anyio.sleep(HEARTBEAT_SECONDS)
+            self.pulse.beat()
+            self.troubles.look()
             for job in [*self._busy.values()]:
                 with suppress(ShiguanError):
                     await anyio.to_thread.run_sync(self.queue.heartbeat, job)
@@ -196,8 +257,9 @@ class Historian:
         """Give every text its vector, and try again later what fails, also the loading of the embedder itself."""
         begun = anyio.current_time()
         while True:
+            started = anyio.current_time()
             try:
-                if anyio.current_time() - begun >= VECTORS_SECONDS:  # not while a first client waits to be greeted
+                if started - begun >= VECTORS_SECONDS:  # not while a first client waits to be greeted
                     await anyio.to_thread.run_sync(self.indexer.wake)
                 await anyio.to_thread.run_sync(self.indexer.reconcile)
                 done = await anyio.to_thread.run_sync(self.indexer.run_batch)
@@ -206,3 +268,18 @@ class Historian:
                 done = 0
             if not done:
                 await self.vectors_bell.wait(VECTORS_SECONDS)
+            if self._busy:
+                await anyio.sleep(max(GATHERING_SECONDS, anyio.current_time() - started))
+
+    async def _keep_profiles(self) -> None:
+        """Merge what had to wait for the model, on a thread of its own: a slow model must not hold up what answers."""
+        thread = anyio.CapacityLimiter(1)
+        while True:
+            seconds = MERGES_SECONDS
+            try:
+                if self.options.enabled:
+                    await anyio.to_thread.run_sync(self.merger.merge_due, abandon_on_cancel=True, limiter=thread)
+            except ShiguanError as error:
+                log.warning("merges wait: %s", error)
+                seconds = MAINTENANCE_SECONDS
+            await anyio.sleep(seconds)

@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from contextvars import ContextVar
 from typing import Any, cast
 
+from mcp.server.context import ServerMiddleware
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import (
@@ -27,7 +28,7 @@ from historian.errors import NotConfiguredError, NotFoundError, ShiguanError
 from server import __version__
 from server.answers import refusal
 from server.arguments import checked, require_one
-from server.binding import Attached, bind_requests
+from server.binding import BOUND_NAME, Attached, bind_requests, with_memory
 from server.outstanding import LineWriter, Outstanding
 from server.resources import publish_resources
 from server.schema import flatten
@@ -50,7 +51,9 @@ INSTRUCTIONS = (
 class ShiguanServer(MCPServer[Attached]):
     """An MCP server whose arguments are checked first and whose errors are sentences."""
 
-    def __init__(self, tools: Iterable[Published], lifespan: Lifespan) -> None:
+    def __init__(
+        self, tools: Iterable[Published], lifespan: Lifespan, middleware: Sequence[ServerMiddleware[Any]] = ()
+    ) -> None:
         self._published = {tool.name: tool for tool in tools}
         self._tools = {tool.name: registered(tool) for tool in self._published.values()}
         super().__init__(
@@ -61,7 +64,7 @@ class ShiguanServer(MCPServer[Attached]):
             version=__version__,
             tools=[*self._tools.values()],
             lifespan=lifespan,
-            middleware=[bind_requests],
+            middleware=[bind_requests, *middleware],
             resource_security=ResourceSecurity(exempt_params={"group_id", "event_id"}),
         )
         publish_resources(self)
@@ -125,7 +128,9 @@ def registered(tool: Published) -> Tool:
         title=tool.title,
         description=tool.description,
         annotations=tool.annotations,
+        context_kwarg=BOUND_NAME,  # which leaves it out of the schema; the SDK's own way to fill it costs 0.2 ms a call
     )
+    made.fn = with_memory(tool.function)
     published_schema = made.fn_metadata.output_schema
     if published_schema is None:
         raise TypeError(f"tool {tool.name} has no output schema")
@@ -149,10 +154,14 @@ def _root(error: BaseException) -> BaseException:
     return error
 
 
-def build_app(toolsets: Sequence[str], lifespan: Lifespan = attached_lifespan) -> ShiguanServer:
-    """Return the server that publishes the default toolsets and `toolsets`.
+def build_app(
+    toolsets: Sequence[str],
+    lifespan: Lifespan = attached_lifespan,
+    middleware: Sequence[ServerMiddleware[Any]] = (),
+) -> ShiguanServer:
+    """Return the server that publishes the default toolsets and `toolsets`; `middleware` runs once requests are bound.
 
     Raises:
         InvalidInputError: a toolset does not exist (yet); the sentence lists those that do.
     """
-    return ShiguanServer(published(toolsets), lifespan)
+    return ShiguanServer(published(toolsets), lifespan, middleware)

@@ -9,16 +9,22 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from historian.errors import InvalidInputError, StoreError
 from historian.ids import normalise_id
+
+if TYPE_CHECKING:
+    from historian.guard import Credentials
 
 CONFIG_NAME = "shiguan.toml"
 
 
 class BareSettings(NamedTuple):
-    """Whose memory, where, and which toolsets. `timezone` is an IANA name, ids are normalised, `name` is shown."""
+    """Whose memory, where, and which toolsets. `timezone` is an IANA name, ids are normalised, `name` is shown.
+
+    With `trust_host` each call over stdio says itself whose it is, and `user`, `groups` and `name` do not count there.
+    """
 
     data_dir: Path
     user: str
@@ -26,6 +32,7 @@ class BareSettings(NamedTuple):
     timezone: str
     toolsets: tuple[str, ...]
     name: str | None = None
+    trust_host: bool = False
 
 
 def read_bare_settings(flags: Mapping[str, Any], environment: Mapping[str, str]) -> BareSettings:
@@ -51,7 +58,16 @@ def read_bare_settings(flags: Mapping[str, Any], environment: Mapping[str, str])
         timezone=system_timezone(environment) if named is None else _zone_name(str(named)),
         toolsets=_names("toolsets", first("toolsets", "SHIGUAN_TOOLSETS")),
         name=_display_name(first("name", "SHIGUAN_USER_NAME")),
+        trust_host=_truth("trust_host", first("trust_host", "SHIGUAN_TRUST_HOST")),
     )
+
+
+def _truth(setting: str, value: object) -> bool:
+    words = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
+    known = False if value is None else words.get(str(value).strip().lower())
+    if known is None:
+        raise InvalidInputError(f"The setting {setting} is wrong: it must be true or false.")
+    return known
 
 
 def _display_name(value: object) -> str | None:
@@ -87,6 +103,21 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise InvalidInputError(f"{CONFIG_NAME} cannot be read as TOML: {error}.") from None
     except OSError:
         raise StoreError(f"{CONFIG_NAME} cannot be read; check its permissions.") from None
+
+
+def credentials_mode(folder: Path, environment: Mapping[str, str]) -> Credentials:
+    """Return `guard.credentials`, for the one command that writes without an owner and without pydantic.
+
+    Raises:
+        InvalidInputError: it has a wrong value, or the file is not TOML.
+    """
+    table = read_config(folder).get("guard")
+    in_file = table.get("credentials") if isinstance(table, dict) else None
+    named = environment.get("SHIGUAN_GUARD__CREDENTIALS") or in_file or "mask"
+    modes: dict[object, Credentials] = {"mask": "mask", "refuse": "refuse", "off": "off"}
+    if named not in modes:
+        raise InvalidInputError("The setting guard.credentials is wrong: it must be mask, refuse or off.")
+    return modes[named]
 
 
 def system_user() -> str:

@@ -1,24 +1,24 @@
 """On whose behalf a request acts: the scope and session, bound by the server before any tool runs.
 
-Tools receive their memory through `Bound`, so it is absent from every schema and nothing that a client sends reaches
-it. Resources and prompts cannot take it that way; they read the same binding from a context variable that
-`bind_requests` sets around each request.
+Tools receive their memory as their first parameter, of type `Bound`, which `with_memory` fills: it is absent from every
+schema and nothing that a client sends reaches it. Resources and prompts cannot take it that way; they read the same
+binding from a context variable that `bind_requests` sets around each request.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Annotated, Any, Protocol
+from typing import Any, Protocol
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.resolve import Resolve
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_REQUEST
+from mcp_types import INVALID_PARAMS, INVALID_REQUEST
 
+from historian.errors import ShiguanError
 from historian.memory import Memory, ScopedMemory
 from historian.model import Scope
 from historian.session import Session
@@ -27,6 +27,7 @@ OPENING = frozenset({"initialize", "server/discover"})
 """Methods with which a client opens a connection; nothing may slow down their answer."""
 META_PREFIX = "shiguan/"
 """Request `_meta` keys with this prefix name whom a trusted host acts for."""
+NOBODY = "This call names no user; the host must send shiguan/user_id in the _meta of every call."
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +41,14 @@ class Binding:
 class Binder(Protocol):
     """Decides the binding of one request."""
 
-    def bind(self, meta: Mapping[str, Any] | None) -> Binding:
-        """Return the binding.
+    def bind(self, meta: Mapping[str, Any] | None) -> Binding | None:
+        """Return the binding of a request by its `_meta`, or None where it names nobody.
+
+        Without one, what needs a user is refused; what needs none, such as a list of tools, is served.
 
         Raises:
             MCPError: the request names an identity that it may not use.
+            InvalidInputError: what it names is no identity; the sentence names the key.
         """
         ...
 
@@ -57,13 +61,18 @@ class FixedBinder:
 
     def bind(self, meta: Mapping[str, Any] | None) -> Binding:
         """Return the one binding there is."""
-        named = sorted(key for key in meta or {} if key.startswith(META_PREFIX))
+        named = identity_keys(meta)
         if named:
             raise MCPError(
                 code=INVALID_REQUEST,
                 message=f"This server is bound to one user and takes no identity from _meta; leave {named[0]} out.",
             )
         return self.binding
+
+
+def identity_keys(meta: Mapping[str, Any] | None) -> list[str]:
+    """Return the keys of a request's `_meta` that say who asks, or anything else that only a trusted host may say."""
+    return sorted(key for key in meta or {} if key.startswith(META_PREFIX))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +87,19 @@ class Attached:
     warm_up: Callable[[], None]
 
 
-_current: ContextVar[ScopedMemory] = ContextVar("shiguan_scoped_memory")
+_current: ContextVar[ScopedMemory | None] = ContextVar("shiguan_scoped_memory")
 
 
 def current_memory() -> ScopedMemory:
-    """Return the memory that the request being served may use."""
-    return _current.get()
+    """Return the memory that the request being served may use.
+
+    Raises:
+        MCPError: nobody is named on whose behalf it is asked.
+    """
+    memory = _current.get()
+    if memory is None:
+        raise MCPError(code=INVALID_REQUEST, message=NOBODY)
+    return memory
 
 
 async def bind_requests(ctx: ServerRequestContext[Attached, Any], call_next: CallNext) -> HandlerResult:
@@ -96,14 +112,22 @@ async def bind_requests(ctx: ServerRequestContext[Attached, Any], call_next: Cal
         attached.warm_up()
     if ctx.request_id is None:
         return await call_next(ctx)
-    meta: Any = ctx.meta
-    binding = attached.binder.bind(meta)
-    with _bound(attached.memory.of(binding.scope, binding.session)):
+    binding = _binding(attached.binder, ctx.params)
+    with _bound(attached.memory.of(binding.scope, binding.session) if binding is not None else None):
         return await call_next(ctx)
 
 
+def _binding(binder: Binder, params: Mapping[str, Any] | None) -> Binding | None:
+    """Bind by `_meta` as it was sent: the SDK drops all of one that is malformed, and with it who asks."""
+    meta = (params or {}).get("_meta")
+    try:
+        return binder.bind(meta if isinstance(meta, Mapping) else None)
+    except ShiguanError as error:
+        raise MCPError(code=INVALID_PARAMS, message=str(error)) from None
+
+
 @contextmanager
-def _bound(memory: ScopedMemory) -> Generator[None]:
+def _bound(memory: ScopedMemory | None) -> Generator[None]:
     token = _current.set(memory)
     try:
         yield
@@ -111,9 +135,22 @@ def _bound(memory: ScopedMemory) -> Generator[None]:
         _current.reset(token)
 
 
-async def _resolve(context: Context[Attached, Any]) -> ScopedMemory:
-    return current_memory()
-
-
-Bound = Annotated[ScopedMemory, Resolve(_resolve)]
+Bound = ScopedMemory
 """A tool's memory, bound to the request."""
+BOUND_NAME = "memory"
+"""The name of the parameter that takes it."""
+
+
+def with_memory(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a tool's function with its memory filled in; what the SDK passes for that parameter is not looked at."""
+    if inspect.iscoroutinefunction(function):
+
+        async def call_soon(memory: object, **arguments: Any) -> Any:
+            return await function(current_memory(), **arguments)
+
+        return call_soon
+
+    def call(memory: object, **arguments: Any) -> Any:
+        return function(current_memory(), **arguments)
+
+    return call

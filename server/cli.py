@@ -42,9 +42,11 @@ def make_parser() -> argparse.ArgumentParser:
     _add_status(commands)
     _add_reindex(commands)
     _add_queue(commands)
+    _add_profile(commands)
     _add_owner(commands)
     _add_doctor(commands)
     _add_backup(commands)
+    _add_token(commands)
     return parser
 
 
@@ -75,6 +77,10 @@ def _with_identity(parser: argparse.ArgumentParser) -> None:
 
 def _add_serve(commands: _Commands) -> None:
     def run(arguments: argparse.Namespace) -> int:
+        if arguments.http:
+            from server.commands.serving_http import serve_over_http
+
+            return serve_over_http(arguments)
         if arguments.standalone:
             from server.commands.serve import serve
 
@@ -83,9 +89,19 @@ def _add_serve(commands: _Commands) -> None:
 
         return serve_attached(arguments)
 
-    parser = _command(commands, "serve", run, "Serve the memory to one MCP client over stdin and stdout.")
-    parser.add_argument("--standalone", action="store_true", help="keep everything in this one process")
+    parser = _command(commands, "serve", run, "Serve the memory to one MCP client over stdin and stdout, or to many.")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--standalone", action="store_true", help="keep everything in this one process")
+    how.add_argument("--http", action="store_true", help="serve many clients over streamable HTTP at /mcp")
+    parser.add_argument("--host", help="with --http: the address to listen on (server.host, default: 127.0.0.1)")
+    parser.add_argument("--port", type=int, help="with --http: the port, 0 for any (server.port, default: 8765)")
     _with_identity(parser)
+    parser.add_argument(
+        "--trust-host",
+        action="store_true",
+        default=None,
+        help="the host says in the _meta of each call whose it is, instead of --user and --group ($SHIGUAN_TRUST_HOST)",
+    )
     parser.add_argument(
         "--toolsets", help="further toolsets, separated by commas (default: only those that are always published)"
     )
@@ -110,13 +126,27 @@ def _add_log(commands: _Commands) -> None:
 
 def _add_import(commands: _Commands) -> None:
     def run(arguments: argparse.Namespace) -> int:
-        from server.commands.importing import import_file
+        from server.commands.importing import import_files
 
-        return import_file(arguments)
+        return import_files(arguments)
 
-    parser = _command(commands, "import", run, "Import messages, one JSON object a line; repeating it changes nothing.")
+    parser = _command(
+        commands, "import", run, "Import chats and memories of other programs; repeating it changes nothing."
+    )
     _with_identity(parser)
-    parser.add_argument("file", help="a .jsonl file, or - for stdin")
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="files, folders or zip archives, or - for stdin")
+    parser.add_argument(
+        "--format",
+        default="auto",
+        help="auto (default: told by the content), claude-code, codex, chatgpt, claude-ai, telegram, discord, slack,"
+        " whatsapp, onebot, qq, mem0, basic-memory, server-memory, csv, json or jsonl",
+    )
+    parser.add_argument(
+        "--me", action="append", metavar="NAME", help="a name or id by which the export calls the user; may be repeated"
+    )
+    parser.add_argument("--since", metavar="TIME", help="leave out what was said before: ISO 8601, or a date")
+    parser.add_argument("--dry-run", action="store_true", help="read and check everything, store nothing")
+    parser.add_argument("--report", metavar="FILE", help="write each refused record to a file, one JSON object a line")
 
 
 def _add_search(commands: _Commands) -> None:
@@ -169,6 +199,17 @@ def _add_queue(commands: _Commands) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object a line")
 
 
+def _add_profile(commands: _Commands) -> None:
+    from server.profile_cli import TEXT, add_actions
+
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.profile import manage_profiles
+
+        return manage_profiles(arguments)
+
+    add_actions(_command(commands, "profile", run, TEXT))
+
+
 def _add_owner(commands: _Commands) -> None:
     def run(arguments: argparse.Namespace) -> int:
         from server.commands.owner import manage_owner
@@ -206,6 +247,30 @@ def _add_backup(commands: _Commands) -> None:
     parser.add_argument("file", help="the .tar.gz to write; one that is there is replaced")
     parser = _command(commands, "restore", run_restore, "Make a data folder out of a backup.")
     parser.add_argument("file", help="a file that `shiguan backup` wrote")
+
+
+def _add_token(commands: _Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.token import manage_tokens
+
+        return manage_tokens(arguments)
+
+    text = "Create, list and revoke the tokens of clients that come over HTTP."
+    actions = commands.add_parser("token", help=text, description=text).add_subparsers(
+        required=True, metavar="ACTION", dest="action"
+    )
+    parser = _command(actions, "create", run, "Print a new token, which nothing can tell again.")
+    parser.add_argument("--user", help="whom the token speaks for; only one that may act-as can do without")
+    parser.add_argument("--group", action="append", dest="groups", metavar="GROUP", help="a group the user may read")
+    scopes = "read, write, admin or act-as (default: read and write)"
+    parser.add_argument("--scope", action="append", dest="scopes", metavar="SCOPE", help=scopes)
+    parser.add_argument("--expires", default="365d", help="90d, 12h, a date, or never (default: 365d)")
+    parser.add_argument("--name", help="the user's name, by which statements call them")
+    parser.add_argument("--timezone", help="the user's IANA time zone (default: the server's)")
+    parser = _command(actions, "list", run, "Show all tokens but for what is secret.")
+    parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+    parser = _command(actions, "revoke", run, "End a token; a running server refuses it at once.")
+    parser.add_argument("token_id", help="the id that `shiguan token list` shows")
 
 
 if __name__ == "__main__":

@@ -6,36 +6,43 @@ import os
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 
 from historian.backlog import MessageBacklog, event_backlog, profile_backlog
 from historian.backup import Made, back_up
 from historian.bell import Bell
-from historian.biographer import Biographer
 from historian.calibration import CalibrationFile
 from historian.chains import ChainReader
+from historian.chat import Chat
+from historian.chat_client import OpenAIChat
+from historian.chat_states import out_of_order, runs_offline
 from historian.clock import Clock, SystemClock
 from historian.closing import TurnCloser
 from historian.cursors import Cursors
 from historian.database import Database
+from historian.desk import Desk
 from historian.doctor import Doctor
 from historian.embed import BuiltinEmbedder, Embedder, Endpoint, OpenAIEmbedder
 from historian.engine import Engine
-from historian.errors import NotConfiguredError
+from historian.errors import InvalidInputError, NotConfiguredError
 from historian.events import EVENT_WORDS, EventStore
 from historian.evidence import EvidenceFinder
 from historian.evidence_reading import EvidenceReader
+from historian.failures import FailureKeeper
 from historian.foreground import Foreground
 from historian.indexer import Indexer
+from historian.live import LiveOptions
 from historian.memory import Memory, Parts
 from historian.memos import MemoStore
 from historian.message_search import MessageSearch
 from historian.pipeline import Pipeline
-from historian.profile_index import PROFILE_WORDS, ProfileIndex
+from historian.profile_index import PROFILE_WORDS
 from historian.profile_reading import ProfileReader
-from historian.profiles import ProfileStore
+from historian.pulse import Pulse
 from historian.queue import Queue
 from historian.rankings import Rankings
 from historian.rebuilding import rebuild_vectors
@@ -43,12 +50,15 @@ from historian.receipts import ReceiptStore
 from historian.record import Record
 from historian.retrieval import Retrieval
 from historian.searching import EventSearch
-from historian.status import StatusReader
+from historian.status import Health, Merges, StatusReader
 from historian.steps import Steps
+from historian.telemetry import Telemetry
 from historian.trial import Trial
+from historian.troubles import Troubles
 from historian.vectors import COLLECTIONS, VectorStore
 from historian.word_paging import WordPager
 from historian.worker import Historian
+from prompts import PromptError, PromptLibrary
 from server.checkup import Patient, make_doctor
 from server.folder import (
     CALIBRATION_NAME,
@@ -58,7 +68,12 @@ from server.folder import (
     VECTORS_NAME,
     make_folder,
 )
-from server.settings import Settings
+from server.profile_parts import ProfileParts, make_profiles
+from server.reload import SettingsWatch
+from server.settings import Settings, reread
+
+if TYPE_CHECKING:
+    from historian.scribe import Scribe
 
 COUNTS = {
     "messages": "SELECT count(*) FROM messages",
@@ -72,6 +87,15 @@ COUNTS = {
 
 
 @dataclass(frozen=True, slots=True)
+class Models:
+    """What is asked of models, and the texts for them."""
+
+    embedder: Embedder
+    chat: Chat
+    prompts: PromptLibrary
+
+
+@dataclass(frozen=True, slots=True)
 class Household:
     """All that one process holds of one data folder."""
 
@@ -82,9 +106,14 @@ class Household:
     database: Database
     queue: Queue
     rankings: Rankings
+    chat: Chat
+    prompts: PromptLibrary
+    profiles: ProfileParts
     make_store: Callable[[Embedder], VectorStore]
     doctor: Doctor
     folder: Path
+    live: LiveOptions
+    watch: SettingsWatch
 
     def warm_up(self) -> None:
         """Begin to load the embedder and the vectors in the background; calling it again does nothing."""
@@ -95,6 +124,12 @@ class Household:
         """Return how much the folder holds, whoever it belongs to."""
         with self.database.read() as connection:
             return {name: connection.execute(sql).fetchone()[0] for name, sql in COUNTS.items()}
+
+    def has_work(self) -> bool:
+        """Say whether anything can be done; while the memory is switched off, jobs and merges that wait cannot."""
+        stats = self.queue.stats()
+        waiting = stats.pending or self.profiles.waiting.count()
+        return bool(stats.processing or (waiting and self.live.enabled))
 
     def reindex(self) -> int:
         """Make every vector anew and return how many there are. Search by words works meanwhile.
@@ -110,6 +145,7 @@ class Household:
 
     def close(self) -> None:
         """Close every store. The folder may be opened again afterwards."""
+        self.chat.close()
         self.engine.close()
         self.queue.close()
         self.rankings.close()
@@ -137,6 +173,27 @@ def make_embedder(settings: Settings) -> Embedder:
     return OpenAIEmbedder(endpoint, calibrations=CalibrationFile(settings.data_dir / CALIBRATION_NAME))
 
 
+def make_scribe(models: Models, live: LiveOptions) -> Scribe:
+    """Return who has observations phrased by the chat model; imported late, since its patterns take time."""
+    from historian.scribe import Scribe
+
+    return Scribe(models.chat, models.prompts, lambda: live.historian.rewrite_max_retry)
+
+
+def make_prompts(settings: Settings) -> PromptLibrary:
+    """Return the texts for models.
+
+    Raises:
+        InvalidInputError: a file in the folder of prompts is wrong.
+    """
+    library = PromptLibrary(settings.prompts.dir)
+    try:
+        library.check()
+    except PromptError as error:
+        raise InvalidInputError(str(error)) from None
+    return library
+
+
 def open_queue(settings: Settings, clock: Clock) -> Queue:
     """Return the queue of the data folder. Several processes may have it open."""
     return Queue(
@@ -148,20 +205,36 @@ def open_queue(settings: Settings, clock: Clock) -> Queue:
     )
 
 
-def open_household(settings: Settings, *, embedder: Embedder | None = None, clock: Clock | None = None) -> Household:
+def open_household(
+    settings: Settings,
+    *,
+    embedder: Embedder | None = None,
+    chat: Chat | None = None,
+    clock: Clock | None = None,
+    read: Callable[[], Settings] | None = None,
+) -> Household:
     """Open the data folder. Nothing heavy is imported or loaded yet; the engine does that when it is started.
+
+    `embedder` and `chat` take the place of those that the settings name.
+    `read` reads the settings again when their file changes; left out, those that are the client's business stay.
 
     Raises:
         StoreError: the database or the queue cannot be opened.
         NotConfiguredError: the embedder lacks a setting.
+        InvalidInputError: a replaced prompt is wrong.
     """
     # Two BLAS threads that compete for two cores make an embedding three times slower; read when numpy is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     clock = clock or SystemClock()
     make_folder(settings.data_dir)
-    engine = _engine(settings, embedder or make_embedder(settings), clock)
+    prompts = make_prompts(settings)
+    telemetry = Telemetry()
+    models = Models(
+        embedder or make_embedder(settings), chat or OpenAIChat(settings.chat.options, clock, telemetry.called), prompts
+    )
     database = Database(settings.data_dir / DATABASE_NAME)
-    return _household(settings, database, engine, open_queue(settings, clock), clock)
+    again = read or partial(reread, settings)
+    return _household(settings, database, models, open_queue(settings, clock), telemetry, clock, again)
 
 
 def vector_store(settings: Settings, embedder: Embedder, clock: Clock) -> VectorStore:
@@ -188,8 +261,20 @@ def _engine(settings: Settings, embedder: Embedder, clock: Clock) -> Engine:
     return Engine(embedder, open_vectors, clock=clock)
 
 
-def _household(settings: Settings, database: Database, engine: Engine, queue: Queue, clock: Clock) -> Household:
+def _household(
+    settings: Settings,
+    database: Database,
+    models: Models,
+    queue: Queue,
+    telemetry: Telemetry,
+    clock: Clock,
+    read: Callable[[], Settings],
+) -> Household:
+    live = LiveOptions(settings.options)
+    offline = partial(runs_offline, models.chat)
     options = settings.options
+    engine = _engine(settings, models.embedder, clock)
+    telemetry.watch_queue(queue.stats)
     record, events, memos, receipts = (
         Record(database),
         EventStore(database),
@@ -199,11 +284,30 @@ def _household(settings: Settings, database: Database, engine: Engine, queue: Qu
     message_backlog = MessageBacklog(database, settings.embedding.chunk_size)
     indexer = Indexer(engine, [event_backlog(database), profile_backlog(database), message_backlog])
     retrieval = Retrieval(database, engine, indexer, {"events": EVENT_WORDS, "profiles": PROFILE_WORDS})
-    profile_index = ProfileIndex(database)
-    profiles = ProfileStore(settings.data_dir, clock=clock, revision_keep=options.profile.revision_keep)
-    biographer = Biographer(profiles, profile_index, options.profile.max_lines)
-    steps, jobs_bell, vectors_bell, foreground = Steps(), Bell(), Bell(), Foreground()
-    closer = TurnCloser(queue, receipts, clock, jobs_bell.ring)
+    steps, jobs_bell, vectors_bell, foreground, pulse = Steps(), Bell(), Bell(), Foreground(), Pulse()
+    profiles = make_profiles(
+        settings.data_dir,
+        database,
+        live,
+        clock,
+        chat=models.chat,
+        prompts=models.prompts,
+        discard=lambda rows: indexer.discard("profiles", rows),
+        changed=vectors_bell.ring,
+    )
+    biographer = profiles.biographer
+    watch = SettingsWatch(settings, live, read, jobs_bell.ring_here)
+    health = Health(
+        pulse=pulse,
+        troubles=Troubles(
+            [live.switched_off, retrieval.state, profiles.merger.state, offline, partial(out_of_order, models.chat)],
+            clock,
+        ),
+        offline=offline,
+        settings=watch.notes,
+        options=live,
+    )
+    closer = TurnCloser(queue, receipts, clock)
     closer.adopt([*queue.jobs("pending"), *queue.jobs("processing")])
     pipeline = Pipeline(
         database=database,
@@ -211,20 +315,27 @@ def _household(settings: Settings, database: Database, engine: Engine, queue: Qu
         events=events,
         memos=memos,
         receipts=receipts,
-        biographer=biographer,
-        evidence=EvidenceFinder(record, options.historian.recent_messages_inject_k),
+        waiting=profiles.waiting,
+        merger=profiles.merger,
+        evidence=EvidenceFinder(record, lambda: live.historian.recent_messages_inject_k),
+        scribe=partial(make_scribe, models, live),
         indexer=indexer,
-        has_more=lambda: queue.stats().pending > 0,
+        telemetry=telemetry,
         clock=clock,
     )
-    profile_reader = ProfileReader(biographer, profile_index, retrieval, lambda: options.query, clock)
+    profile_reader = ProfileReader(biographer, profiles.index, retrieval, lambda: live.query, clock)
     rankings = Rankings(settings.data_dir / RANKINGS_NAME)
     parts = Parts(
         record=record,
         closer=closer,
-        search=EventSearch(events, retrieval, lambda: options.query, clock),
+        desk=Desk(closer, jobs_bell, foreground),
+        search=EventSearch(events, retrieval, lambda: live.query, clock),
         profiles=profile_reader,
-        status=StatusReader(queue, receipts, memos, steps, indexer, retrieval, clock),
+        versions=profiles.versions,
+        status=StatusReader(
+            queue, receipts, memos, steps, indexer, health, clock, Merges(profiles.waiting, profiles.desk)
+        ),
+        failures=FailureKeeper(queue, jobs_bell.ring),
         evidence=EvidenceReader(
             record=record,
             cursors=Cursors(database),
@@ -234,30 +345,39 @@ def _household(settings: Settings, database: Database, engine: Engine, queue: Qu
             clock=clock,
         ),
         indexer=indexer,
-        foreground=foreground,
     )
     historian = Historian(
         queue=queue,
         pipeline=pipeline,
         indexer=indexer,
         biographer=biographer,
+        merger=profiles.merger,
         steps=steps,
-        options=options.historian,
+        options=live,
+        workers=options.historian.workers,
+        telemetry=telemetry,
+        pulse=pulse,
+        troubles=health.troubles,
         jobs_bell=jobs_bell,
         vectors_bell=vectors_bell,
         foreground=foreground,
     )
     return Household(
-        memory=Memory(parts, options),
+        memory=Memory(parts, live),
         historian=historian,
         engine=engine,
         indexer=indexer,
         database=database,
         queue=queue,
         rankings=rankings,
+        chat=models.chat,
+        prompts=models.prompts,
+        profiles=profiles,
         make_store=lambda embedder: vector_store(settings, embedder, clock),
         doctor=make_doctor(settings.data_dir, Patient(database, engine, indexer, biographer, queue), clock),
         folder=settings.data_dir,
+        live=live,
+        watch=watch,
     )
 
 
@@ -267,6 +387,7 @@ async def running(household: Household) -> AsyncGenerator[Household]:
     try:
         async with anyio.create_task_group() as tasks:
             await tasks.start(household.historian.run)
+            tasks.start_soon(household.watch.run)
             yield household
             tasks.cancel_scope.cancel()
     finally:

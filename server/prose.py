@@ -11,12 +11,12 @@ from server.tools.convert import NOTHING_FOUND, local
 def end_prose(receipt: Receipt) -> str:
     """Say what became of the turn."""
     if receipt.job_id is None:
-        return "The turn is closed; there was nothing to remember, so nothing was queued."
+        return receipt.note or "The turn is closed; there was nothing to remember, so nothing was queued."
     first = f"Queued as job {receipt.job_id}."
     if receipt.duplicate:
         first = f"This repeats job {receipt.job_id}; nothing new was queued."
     advice = [f"Observation {a.index}: {a.hint}" for a in receipt.gate]
-    return "\n".join([first, *advice])
+    return "\n".join([first, *([receipt.note] if receipt.note else []), *advice])
 
 
 def events_prose(found: FoundEvents) -> str:
@@ -56,20 +56,30 @@ def status_prose(status: Status) -> str:
         at = f" at step {job.step}" if job.step else ""
         why = f": {job.error}" if job.error else ""
         lines.append(f"Job {job.job_id} is {job.state}{at} after {job.attempts} failed attempts{why}.")
+        if job.next_retry is not None:
+            lines.append(f"It is tried again at {local(job.next_retry, status.timezone)}.")
     age = f", the oldest for {status.oldest_age_seconds:.0f} s" if status.oldest_age_seconds is not None else ""
     lines.append(f"{status.pending} pending{age}, {status.processing} processing, {status.failed} failed.")
     lines.append(f"{status.unembedded} statements wait for their vector (they are found by words already).")
     lines += [f"Failed {job.job_id}: {job.error}" for job in status.failures]
     lines += [f"Memo {local(memo.at, memo.timezone)}: {quoted(memo.text)}" for memo in status.memos]
+    lines += [
+        f"A merge of the profile of {one.entity_type} {one.entity_id} is held for review {one.review_id}: "
+        f"{quoted('; '.join(one.reasons))} A person decides with `shiguan profile review`."
+        for one in status.held
+    ]
     if status.offline:
         lines.append("Runs offline: " + "; ".join(status.offline) + ".")
-    return "\n".join([*lines, *notices(status.degraded, ()), *([status.hint] if status.hint else [])])
+    since = {one.what: local(one.since, status.timezone) for one in status.troubles}
+    degraded = tuple(f"{what} (since {since[what]})" for what in status.degraded)
+    return "\n".join([*lines, *notices(degraded, status.settings), *([status.hint] if status.hint else [])])
 
 
 def append_prose(result: AppendResult) -> str:
     """Say what became of the messages."""
     head = f"{result.inserted} recorded, {result.ignored} known already, {len(result.failed)} refused."
-    return "\n".join([head, *(f"Message {index}: {reason}" for index, reason in result.failed)])
+    refused = [f"Message {index}: {reason}" for index, reason in result.failed]
+    return "\n".join([head, *refused, *notices((), result.warnings)])
 
 
 def notices(degraded: tuple[str, ...], warnings: tuple[str, ...]) -> list[str]:

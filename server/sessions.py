@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import BinaryIO
@@ -19,6 +19,7 @@ from server.binding import Attached, Binder, Binding, FixedBinder
 from server.commands.common import scope_of
 from server.composition import Household, open_household, running
 from server.settings import Settings
+from server.trust import TrustedBinder
 from server.wire import Wire, leave_within, mended
 
 LEAVING_SECONDS = 8.0
@@ -39,8 +40,17 @@ def app_over(household: Household, binder: Binder, toolsets: Sequence[str] = ())
     return build_app(toolsets, lifespan)
 
 
-def serve_standalone(settings: Settings, wire: Wire) -> None:
+def stdio_binder(settings: Settings) -> Binder:
+    """Return what binds the calls of the client over stdio: its settings, or each call itself for a trusted host."""
+    if settings.trust_host:
+        return TrustedBinder(Session(timezone=settings.timezone))
+    return FixedBinder(Binding(scope_of(settings), Session(timezone=settings.timezone, sender_name=settings.name)))
+
+
+def serve_standalone(settings: Settings, wire: Wire, read: Callable[[], Settings]) -> None:
     """Serve one client over `wire` until it closes its end, with everything in this process.
+
+    `read` reads the settings anew when their file changes.
 
     Raises:
         FolderInUseError: another process holds the data folder.
@@ -51,9 +61,8 @@ def serve_standalone(settings: Settings, wire: Wire) -> None:
     hold = FolderHold(settings.data_dir)
     hold.take("serve --standalone")
     try:
-        household = open_household(settings)
-        binding = Binding(scope_of(settings), Session(timezone=settings.timezone, sender_name=settings.name))
-        attached = Attached(household.memory, FixedBinder(binding), household.warm_up)
+        household = open_household(settings, read=read)
+        attached = Attached(household.memory, stdio_binder(settings), household.warm_up)
         anyio.run(partial(_serve, app, household, attached, wire))
     finally:
         hold.release()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -18,30 +18,26 @@ from pydantic_settings import (
 from typing_extensions import override
 
 from historian.errors import InvalidInputError
-from historian.options import ContextOptions, HistorianOptions, Options, ProfileOptions, QueryOptions, QueueOptions
+from historian.options import (
+    ContextOptions,
+    GuardOptions,
+    HistorianOptions,
+    Options,
+    ProfileOptions,
+    QueryOptions,
+    QueueOptions,
+)
 from server.bare import BareSettings, read_bare_settings, read_config
+from server.model_settings import ChatSettings, EmbeddingSettings, RerankSettings
+from server.server_settings import ServerSettings
 
 
-class EmbeddingSettings(BaseModel):
-    """Which model turns text into vectors; `builtin` needs no key, network or download."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    provider: Literal["builtin", "openai"] = "builtin"
-    model: str = ""
-    base_url: str = ""
-    api_key: SecretStr = SecretStr("")
-    dimensions: int = Field(default=0, ge=0, le=8192)
-    chunk_size: int = Field(default=300, ge=50, le=8000)
-    timeout: float = Field(default=30.0, gt=0, le=600)
-
-
-class ServerSettings(BaseModel):
-    """How the memory is served. `idle_seconds`: when an owner that nobody uses leaves; 0 = at once when drained."""
+class PromptSettings(BaseModel):
+    """Texts for models. `dir`: same-named files in it replace the shipped prompts."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    idle_seconds: float = Field(default=600.0, ge=0, le=1e9)
+    dir: Path | None = None
 
 
 class Settings(BaseSettings):
@@ -55,12 +51,18 @@ class Settings(BaseSettings):
     timezone: str
     toolsets: Annotated[tuple[str, ...], NoDecode]
     name: str | None = None
+    trust_host: bool = False
+    enabled: bool = True
     embedding: EmbeddingSettings = EmbeddingSettings()
+    chat: ChatSettings = ChatSettings()
+    rerank: RerankSettings = RerankSettings()
+    prompts: PromptSettings = PromptSettings()
     query: QueryOptions = QueryOptions()
     historian: HistorianOptions = HistorianOptions()
     profile: ProfileOptions = ProfileOptions()
     queue: QueueOptions = QueueOptions()
     context: ContextOptions = ContextOptions()
+    guard: GuardOptions = GuardOptions()
     server: ServerSettings = ServerSettings()
 
     @classmethod
@@ -81,11 +83,13 @@ class Settings(BaseSettings):
     def options(self) -> Options:
         """The part that the memory itself reads."""
         return Options(
+            enabled=self.enabled,
             query=self.query,
             historian=self.historian,
             queue=self.queue,
             profile=self.profile,
             context=self.context,
+            guard=self.guard,
         )
 
 
@@ -111,3 +115,15 @@ def load_settings(flags: Mapping[str, Any], environment: Mapping[str, str]) -> S
         raise InvalidInputError(
             f"The setting {table} in the environment is wrong: send a JSON object, or SHIGUAN_{table.upper()}__NAME."
         ) from None
+
+
+def reread(settings: Settings) -> Settings:
+    """Return the settings as file and environment say now, but for those that a flag or a client may have brought.
+
+    Raises:
+        InvalidInputError, StoreError: as `load_settings`.
+    """
+    theirs = {name: getattr(settings, name) for name in BareSettings._fields}
+    fresh = load_settings(theirs, {})
+    place = {"host": settings.server.host, "port": settings.server.port}
+    return fresh.model_copy(update={**theirs, "server": fresh.server.model_copy(update=place)})

@@ -37,11 +37,16 @@ def published(toolsets: Sequence[str]) -> list[Published]:
     Raises:
         InvalidInputError: a toolset does not exist (yet); the sentence lists those that do.
     """
-    from server.tools import core, evidence, host
-
-    known: dict[str, list[Published]] = {"core": core.TOOLS, "evidence": evidence.TOOLS, "host": host.TOOLS}
+    known = by_toolset()
     wanted = [*DEFAULT_TOOLSETS, *toolsets]
     for name in wanted:
         if name not in known:
             raise InvalidInputError(f"There is no toolset {name!r}; the toolsets are {', '.join(known)}.")
     return [tool for name in known if name in wanted for tool in known[name]]
+
+
+def by_toolset() -> dict[str, list[Published]]:
+    """Return every tool there is, by its toolset."""
+    from server.tools import admin, core, evidence, host
+
+    return {"core": core.TOOLS, "evidence": evidence.TOOLS, "host": host.TOOLS, "admin": admin.TOOLS}

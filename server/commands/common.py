@@ -7,6 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from historian.errors import InvalidInputError
 from server.bare import BareSettings, read_bare_settings
 
 if TYPE_CHECKING:
@@ -26,6 +27,16 @@ def settings_from(arguments: argparse.Namespace) -> Settings:
 def bare_settings_from(arguments: argparse.Namespace) -> BareSettings:
     """Return the few settings that need the standard library only. Raises InvalidInputError."""
     return read_bare_settings(_flags(arguments), os.environ)
+
+
+def require_one_identity(arguments: argparse.Namespace, settings: Settings | BareSettings) -> None:
+    """Refuse to serve one user by flags where the host is to name the user of every call.
+
+    Raises:
+        InvalidInputError: both are asked for.
+    """
+    if settings.trust_host and (arguments.user or arguments.groups or arguments.name):
+        raise InvalidInputError("A trusted host names the user of each call; leave --user, --group and --name out.")
 
 
 def scope_of(settings: Settings | BareSettings) -> Scope:

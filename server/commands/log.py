@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from datetime import UTC, datetime
 
 from historian.clock import SystemClock
 from historian.errors import InvalidInputError
+from historian.guard import Guard
 from historian.intake import message_from
 from historian.queue import Queue
 from historian.work import APPEND, scope_payload
 from historian.zones import load_zone
-from server.commands.common import bare_settings_from, say, scope_of
+from server.bare import credentials_mode
+from server.commands.common import bare_settings_from, complain, say, scope_of
 from server.folder import QUEUES_NAME, make_folder
 
 
@@ -33,6 +36,8 @@ def log_turn(arguments: argparse.Namespace) -> int:
         "content": content.strip(),
         "ts": arguments.ts or datetime.now(UTC).astimezone(zone).isoformat(),
     }
+    guard = Guard(credentials_mode(settings.data_dir, os.environ))
+    message = guard.value(message, "The message")
     message["message_id"] = message_from(message, zone).message_id
     make_folder(settings.data_dir)
     queue = Queue(settings.data_dir / QUEUES_NAME, clock=SystemClock())
@@ -45,6 +50,8 @@ def log_turn(arguments: argparse.Namespace) -> int:
         queue.enqueue(APPEND, scope.owner.key, payload)
     finally:
         queue.close()
+    for note in guard.notes:
+        complain(note)
     say(f"Queued message {message['message_id']}.")
     return 0
 

@@ -11,7 +11,7 @@ import time
 from historian.errors import FolderInUseError, NotFoundError, StoreError
 from historian.hold import FolderHold, is_held
 from server.commands.common import bare_settings_from, say, settings_from
-from server.owner.address import connect, read_holder
+from server.owner.address import HTTP, OWNER, connect, read_holder
 from server.owner.ask import ask_running
 
 LEAVING_SECONDS = 20.0
@@ -41,14 +41,14 @@ def run_owner(arguments: argparse.Namespace) -> int:
     deadline = time.monotonic() + LEAVING_SECONDS
     while True:
         try:
-            hold.take("owner")
+            hold.take(OWNER)
             break
         except FolderInUseError:
             connection = connect(settings.data_dir)
             if connection is not None:
                 connection.close()
                 return 0
-            is_owner = read_holder(settings.data_dir).get("purpose", "owner") == "owner"
+            is_owner = read_holder(settings.data_dir).get("purpose", OWNER) in (OWNER, HTTP)
             if not is_owner or time.monotonic() > deadline:
                 raise
             time.sleep(0.05)
@@ -67,7 +67,9 @@ def _show(arguments: argparse.Namespace) -> int:
     if state is None:
         say("No owner runs on this data folder.")
         return 1
-    say(json.dumps(state) if arguments.json else f"Owner {state['pid']}, version {state['version']}, is running.")
+    url = f" and serves {state['http']}" if "http" in state else ""
+    sentence = f"Owner {state['pid']}, version {state['version']}, is running{url}."
+    say(json.dumps(state) if arguments.json else sentence)
     return 0
 
 

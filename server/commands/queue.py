@@ -20,9 +20,10 @@ def manage_queue(arguments: argparse.Namespace) -> int:
         say(f"{len(answer['done'])} {'will run again' if arguments.action == 'retry' else 'discarded'}.")
         return 0
     for job in answer["jobs"]:
+        again = f"next {job['next_retry']}  " if job["next_retry"] else ""
         text = (
             f"{job['job_id']}  {job['state']:10} {job['kind']:8} {job['created_at']}"
-            f"  attempts {job['attempts']}  {job['error']}"
+            f"  attempts {job['attempts']}  {again}{job['error']}"
         )
         say(json.dumps(job) if arguments.json else text.rstrip())
     return 0

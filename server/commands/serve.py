@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+from functools import partial
 
-from server.commands.common import settings_from
+from server.commands.common import require_one_identity, settings_from
 from server.wire import claim_stdio, leave_within
 
 AFTERWARDS_SECONDS = 1.0
@@ -21,7 +22,9 @@ def serve(arguments: argparse.Namespace) -> int:
 
     code = 1
     try:
-        serve_standalone(settings_from(arguments), wire)
+        settings = settings_from(arguments)
+        require_one_identity(arguments, settings)
+        serve_standalone(settings, wire, partial(settings_from, arguments))
         code = 0
     finally:
         leave_within(AFTERWARDS_SECONDS, code)

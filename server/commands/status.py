@@ -18,5 +18,6 @@ def show_status(arguments: argparse.Namespace) -> int:
         say(json.dumps(state))
     else:
         for name, value in state.items():
-            say(f"{name.replace('_', ' '):20} {value}")
+            shown = "; ".join(value) or "all in effect" if isinstance(value, list) else value
+            say(f"{name.replace('_', ' '):20} {shown}")
     return 0

@@ -16,6 +16,9 @@ from historian.durable import DiskErrors, write_durably
 from historian.errors import StoreError
 from historian.hold import HOLDER_NAME, identity_of, is_held
 
+OWNER = "owner"
+HTTP = "serve --http"
+"""What the two kinds of processes that serve local clients write as their purpose when they hold a folder."""
 TOKEN_NAME = "owner.token"
 SOCKET_NAME = "owner.sock"
 MAX_PATH_BYTES = 100

@@ -104,8 +104,13 @@ class Starter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._lock is not None:
-            os.close(self._lock)
+        self.release()
+
+    def release(self) -> None:
+        """Let the others have their turn."""
+        lock, self._lock, self._is_mine = self._lock, None, False
+        if lock is not None:
+            os.close(lock)
 
     def connection(self) -> socket.socket:
         """Return a connection once an owner listens.

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from server import __version__
 from server.composition import Household
 from server.owner.lines import MAX_LINE_BYTES
 from server.owner.preamble import encode
+from server.owner.profiles import ProfileRequests
 from server.tools.evidence_results import messages_answer
 
 Operation = Callable[[Mapping[str, Any]], dict[str, Any]]
@@ -31,8 +33,9 @@ Operation = Callable[[Mapping[str, Any]], dict[str, Any]]
 class Control:
     """Answers operations in worker threads."""
 
-    def __init__(self, household: Household, stop: Callable[[], None]) -> None:
+    def __init__(self, household: Household, stop: Callable[[], None], url: str | None = None) -> None:
         self._household = household
+        self._url = url
         self._stop = stop
         self._operations: dict[str, Operation] = {
             "status": self._status,
@@ -42,6 +45,7 @@ class Control:
             "search": self._search,
             "doctor": self._examine,
             "backup": self._backup,
+            "profile": ProfileRequests(household.profiles).answer,
         }
 
     async def serve(self, lines: BufferedByteReceiveStream, stream: SocketStream) -> None:
@@ -78,21 +82,31 @@ class Control:
             "processing": stats.processing,
             "failed": stats.failed,
             "oldest_age_seconds": round(stats.oldest_pending_age, 1),
+            "enabled": self._household.live.enabled,
+            "settings": [*self._household.watch.notes()],
             "version": __version__,
             "pid": os.getpid(),
+            **({"http": self._url} if self._url is not None else {}),
         }
 
     def _append(self, request: Mapping[str, Any]) -> dict[str, Any]:
         memory = self._household.memory.of(scope_from(request["scope"]), Session(timezone=str(request["timezone"])))
         result = memory.append(request["messages"])
         failed = [[index, reason] for index, reason in result.failed]
-        return {"inserted": result.inserted, "ignored": result.ignored, "failed": failed}
+        return {
+            "inserted": result.inserted,
+            "ignored": result.ignored,
+            "failed": failed,
+            "warnings": [*result.warnings],
+        }
 
     def _queue(self, request: Mapping[str, Any]) -> dict[str, Any]:
         queue, job_id = self._household.queue, request.get("job_id")
         match request.get("action"):
             case "retry":
-                return {"done": queue.retry_failed(job_id)}
+                done = queue.retry_failed(job_id)
+                self._household.historian.jobs_bell.ring()
+                return {"done": done}
             case "discard":
                 return {"done": queue.discard(job_id)}
             case _:
@@ -106,6 +120,7 @@ class Control:
                     "created_at": job.created_at,
                     "attempts": job.attempts,
                     "error": job.reason or (job.errors[-1] if job.errors else ""),
+                    "next_retry": _instant(job.not_before) if state == "pending" else None,
                 }
                 for state, job in jobs
             ]
@@ -134,3 +149,7 @@ class Control:
     def _backup(self, request: Mapping[str, Any]) -> dict[str, Any]:
         made = self._household.back_up(Path(str(request["file"])))
         return {"counts": dict(made.counts), "bytes": made.size}
+
+
+def _instant(epoch: float | None) -> str | None:
+    return datetime.fromtimestamp(epoch, UTC).isoformat(timespec="seconds") if epoch else None

@@ -17,6 +17,7 @@ IDENTITY_VARIABLES = frozenset(
         "SHIGUAN_USER_NAME",
         "SHIGUAN_GROUPS",
         "SHIGUAN_TIMEZONE",
+        "SHIGUAN_TRUST_HOST",
         "SHIGUAN_TOOLSETS",
         "SHIGUAN_DATA_DIR",
     }
@@ -36,6 +37,7 @@ def greeting(settings: BareSettings, token: str, purpose: str) -> dict[str, Any]
         "groups": list(settings.groups),
         "timezone": settings.timezone,
         "toolsets": list(settings.toolsets),
+        "trust_host": settings.trust_host,
         "settings": digests(os.environ),
     }
 
@@ -48,6 +50,7 @@ def is_greeting(hello: Mapping[str, Any]) -> bool:
         all(isinstance(hello.get(name), str) for name in texts)
         and all(isinstance(names, list) and all(isinstance(name, str) for name in names) for names in lists)
         and isinstance(hello.get("settings"), dict)
+        and isinstance(hello.get("trust_host", False), bool)
     )
 
 

@@ -21,12 +21,13 @@ from historian.model import Scope
 from historian.session import Session
 from historian.zones import load_zone
 from server import __version__
-from server.binding import Attached, Binding, FixedBinder
+from server.binding import Attached, Binder, Binding, FixedBinder
 from server.composition import Household
 from server.owner.apps import Apps
 from server.owner.control import Control
 from server.owner.lines import LineSink, LineSource
 from server.owner.preamble import MAX_BYTES, differing, digests, encode, is_greeting, is_newer
+from server.trust import TrustedBinder
 from server.wire import leave_within
 
 GREETING_SECONDS = 10.0
@@ -42,14 +43,18 @@ log = logging.getLogger(__name__)
 
 
 class Owner:
-    """Serves connections until it is told to stop, a newer version takes over, or nobody needs it any more."""
+    """Serves connections until it is told to stop, a newer version takes over, or nobody needs it any more.
 
-    def __init__(self, household: Household, token: str, idle_seconds: float) -> None:
+    One that is also reached over HTTP, at `url`, leaves only when it is told to: others may need it at any time.
+    """
+
+    def __init__(self, household: Household, token: str, idle_seconds: float, url: str | None = None) -> None:
         self._household = household
         self._token = token
         self._idle_seconds = idle_seconds
         self._apps = Apps()
-        self._control = Control(household, self.stop)
+        self._url = url
+        self._control = Control(household, self.stop, url)
         self._stopping = anyio.Event()
         self._clients = 0
         self._last_busy = anyio.current_time() + FIRST_CLIENT_SECONDS - min(idle_seconds, FIRST_CLIENT_SECONDS)
@@ -62,7 +67,8 @@ class Owner:
         """Serve until stopped."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(listener.serve, self._serve)
-            tasks.start_soon(self._leave_when_idle)
+            if self._url is None:
+                tasks.start_soon(self._leave_when_idle)
             tasks.start_soon(self._leave_on_signal)
             await self._stopping.wait()
             leave_within(EXIT_SECONDS)
@@ -97,7 +103,7 @@ class Owner:
         if hello["purpose"] == "control":
             await self._control.serve(lines, stream)
         else:
-            attached = Attached(self._household.memory, FixedBinder(binding_of(hello)), self._household.warm_up)
+            attached = Attached(self._household.memory, binder_of(hello), self._household.warm_up)
             app = self._apps.get(hello["toolsets"])
             await app.serve_lines(attached, LineSource(lines), LineSink(stream))
 
@@ -107,17 +113,20 @@ class Owner:
             return {"ok": False, "error": WRONG_TOKEN}
         if self._stopping.is_set():
             return {"ok": False, "retry": True}
-        if hello.get("takeover", True) and is_newer(str(hello.get("version", "0")), __version__):
+        is_older = is_newer(str(hello.get("version", "0")), __version__)
+        if is_older and self._url is None and hello.get("takeover", True):
             return {"ok": False, "retry": True, "takeover": True}
         if not is_greeting(hello):
             return {"ok": False, "error": "The client and the owner of the data folder differ too much; update both."}
         try:
             app = self._apps.get(hello["toolsets"])
-            binding_of(hello)
+            binder_of(hello)
         except ShiguanError as error:
             return {"ok": False, "error": str(error)}
         names = differing(hello["settings"], digests(os.environ))
         warnings = [f"{name} differs from the running owner's and has no effect until it restarts." for name in names]
+        if is_older and self._url is not None:
+            warnings.append(f"The HTTP server that owns the data folder is of version {__version__}; restart it.")
         return {
             "ok": True,
             "version": __version__,
@@ -138,15 +147,11 @@ class Owner:
     async def _leave_when_idle(self) -> None:
         while True:
             await anyio.sleep(LOOK_SECONDS)
-            if self._clients or await anyio.to_thread.run_sync(self._has_work):
+            if self._clients or await anyio.to_thread.run_sync(self._household.has_work):
                 self._last_busy = max(self._last_busy, anyio.current_time())
             elif anyio.current_time() - self._last_busy >= self._idle_seconds:
                 log.info("idle and drained: leaving")
                 self.stop()
-
-    def _has_work(self) -> bool:
-        stats = self._household.queue.stats()
-        return bool(stats.pending or stats.processing)
 
     async def _leave_on_signal(self) -> None:
         wanted = [signal.SIGTERM, signal.SIGINT] if os.name != "nt" else [signal.SIGINT]
@@ -157,6 +162,14 @@ class Owner:
 
 def _is_same(token: object, ours: str) -> bool:
     return hmac.compare_digest(str(token).encode("utf-8", "backslashreplace"), ours.encode())
+
+
+def binder_of(hello: Mapping[str, Any]) -> Binder:
+    """Return what binds the calls of a greeted client. Raises as `binding_of`."""
+    binding = binding_of(hello)
+    return (
+        TrustedBinder(Session(timezone=binding.session.timezone)) if hello.get("trust_host") else FixedBinder(binding)
+    )
 
 
 def binding_of(hello: Mapping[str, Any]) -> Binding:

@@ -25,7 +25,7 @@ def serve_folder(settings: Settings, hold: FolderHold) -> None:
 
 async def _serve(settings: Settings, hold: FolderHold) -> None:
     household = open_household(settings)
-    async with running(household), _listening(settings) as (listener, address):
+    async with running(household), listening(settings) as (listener, address):
         owner = Owner(household, token_of(settings.data_dir), settings.server.idle_seconds)
         hold.announce(address)
         try:
@@ -35,7 +35,7 @@ async def _serve(settings: Settings, hold: FolderHold) -> None:
 
 
 @asynccontextmanager
-async def _listening(settings: Settings) -> AsyncGenerator[tuple[Listener[SocketStream], str | int]]:
+async def listening(settings: Settings) -> AsyncGenerator[tuple[Listener[SocketStream], str | int]]:
     """Listen on a Unix socket of mode 0600, or on a loopback port where there is none."""
     if not has_unix_sockets():
         multi: Any = await anyio.create_tcp_listener(local_host=LOCALHOST, local_port=0)

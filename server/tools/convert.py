@@ -15,6 +15,7 @@ from server.tools.results import (
     EventsAnswer,
     FailureItem,
     GateAdvice,
+    HeldItem,
     JobItem,
     MemoItem,
     ProfileAnswer,
@@ -22,6 +23,7 @@ from server.tools.results import (
     ProfilesAnswer,
     ProvenanceItem,
     StatusAnswer,
+    TroubleItem,
 )
 
 NOTHING_FOUND = "Nothing remembered matches; try other words or a wider time range."
@@ -35,7 +37,9 @@ def local(instant: datetime, timezone: str) -> str:
 def end_answer(receipt: Receipt) -> EndAnswer:
     """Return the published receipt."""
     gate = [GateAdvice(index=a.index, kind=a.kind, found=a.found, hint=a.hint) for a in receipt.gate]
-    return EndAnswer(job_id=receipt.job_id, queued=receipt.queued, duplicate=receipt.duplicate, gate=gate)
+    return EndAnswer(
+        job_id=receipt.job_id, queued=receipt.queued, duplicate=receipt.duplicate, gate=gate, note=receipt.note
+    )
 
 
 def events_answer(found: FoundEvents) -> EventsAnswer:
@@ -114,9 +118,17 @@ def status_answer(status: Status) -> StatusAnswer:
         unembedded=status.unembedded,
         degraded=[*status.degraded],
         offline=[*status.offline],
-        job=job_item(status.job) if status.job else None,
+        troubles=[TroubleItem(what=one.what, since=local(one.since, status.timezone)) for one in status.troubles],
+        settings=[*status.settings],
+        waiting_in_all=status.waiting_in_all,
+        job=job_item(status.job, status.timezone) if status.job else None,
         failures=[
-            FailureItem(job_id=job.job_id, reason=job.error or "unknown", attempts=job.attempts)
+            FailureItem(
+                job_id=job.job_id,
+                reason=job.error or "unknown",
+                attempts=job.attempts,
+                age_seconds=round(job.age_seconds, 3),
+            )
             for job in status.failures
         ],
         memos=[
@@ -124,10 +136,20 @@ def status_answer(status: Status) -> StatusAnswer:
             for memo in status.memos
         ],
         hint=status.hint,
+        held=[
+            HeldItem(
+                review_id=one.review_id,
+                entity_type=one.entity_type,
+                entity_id=one.entity_id,
+                since=local(one.since, status.timezone),
+                reasons=[*one.reasons],
+            )
+            for one in status.held
+        ],
     )
 
 
-def job_item(job: JobStatus) -> JobItem:
+def job_item(job: JobStatus, timezone: str) -> JobItem:
     """Return one published job."""
     return JobItem(
         job_id=job.job_id,
@@ -136,10 +158,11 @@ def job_item(job: JobStatus) -> JobItem:
         attempts=job.attempts,
         error=job.error,
         age_seconds=round(job.age_seconds, 3),
+        next_retry=local(job.next_retry, timezone) if job.next_retry else None,
     )
 
 
 def append_answer(result: AppendResult) -> AppendAnswer:
     """Return what became of the messages."""
     failed = [AppendFailure(index=index, reason=reason) for index, reason in result.failed]
-    return AppendAnswer(inserted=result.inserted, ignored=result.ignored, failed=failed)
+    return AppendAnswer(inserted=result.inserted, ignored=result.ignored, failed=failed, warnings=[*result.warnings])

@@ -23,6 +23,7 @@ class EndAnswer(Answer):
     queued: bool
     duplicate: bool
     gate: list[GateAdvice]
+    note: str = ""
 
 
 class EventItem(Answer):
@@ -103,6 +104,7 @@ class JobItem(Answer):
     attempts: int
     error: str | None
     age_seconds: float
+    next_retry: str | None
 
 
 class FailureItem(Answer):
@@ -111,6 +113,7 @@ class FailureItem(Answer):
     job_id: str
     reason: str
     attempts: int
+    age_seconds: float
 
 
 class MemoItem(Answer):
@@ -121,8 +124,25 @@ class MemoItem(Answer):
     job_id: str
 
 
+class TroubleItem(Answer):
+    """What runs degraded, or by rules, and since when it is known."""
+
+    what: str
+    since: str
+
+
+class HeldItem(Answer):
+    """A merge of a profile that a person has to look at before it is carried out."""
+
+    review_id: int
+    entity_type: str
+    entity_id: str
+    since: str
+    reasons: list[str]
+
+
 class StatusAnswer(Answer):
-    """The state of the memory, as far as it concerns the asker."""
+    """The state of the memory, as far as it concerns the asker. `settings` says what of the file has no effect."""
 
     pending: int
     processing: int
@@ -131,10 +151,14 @@ class StatusAnswer(Answer):
     unembedded: int
     degraded: list[str]
     offline: list[str]
+    troubles: list[TroubleItem]
+    settings: list[str]
+    waiting_in_all: int
     job: JobItem | None
     failures: list[FailureItem]
     memos: list[MemoItem]
     hint: str
+    held: list[HeldItem]
 
 
 class AppendFailure(Answer):
@@ -150,3 +174,4 @@ class AppendAnswer(Answer):
     inserted: int
     ignored: int
     failed: list[AppendFailure]
+    warnings: list[str]

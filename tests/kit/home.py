@@ -11,6 +11,7 @@ import anyio
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
+from historian.chat import Chat
 from historian.clock import Clock
 from historian.embed import Embedder
 from historian.embed_fake import HashingEmbedder
@@ -20,6 +21,7 @@ from server.binding import Binding, FixedBinder
 from server.composition import Household, open_household, running
 from server.sessions import app_over
 from server.settings import load_settings
+from server.trust import TrustedBinder
 
 
 class Home:
@@ -46,23 +48,37 @@ class Home:
         async with Client(app, mode=mode) as client:
             yield Person(client)
 
+    @asynccontextmanager
+    async def host(
+        self, *, toolsets: Sequence[str] = ("host",), mode: str = "auto", timezone: str = "Asia/Shanghai"
+    ) -> AsyncGenerator[Person]:
+        """Connect a trusted host, which says in each call whose it is; see `Person.acting`."""
+        app = app_over(self.household, TrustedBinder(Session(timezone=timezone)), toolsets)
+        async with Client(app, mode=mode) as client:
+            yield Person(client)
+
 
 class Person:
     """A client, with short-hands for what tests do most."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, meta: Mapping[str, Any] | None = None) -> None:
         self.client = client
+        self.meta: Any = dict(meta) if meta is not None else None
+
+    def acting(self, user: str, **said: Any) -> Person:
+        """Return the same connection of a trusted host, calling on behalf of `user`."""
+        return Person(self.client, {f"shiguan/{key}": value for key, value in {"user_id": user, **said}.items()})
 
     async def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         """Call a tool that must succeed and return its structured content."""
-        result = await self.client.call_tool(tool, arguments)
+        result = await self.client.call_tool(tool, arguments, meta=self.meta)
         assert not result.is_error, prose(result)
         assert isinstance(result.structured_content, dict)
         return result.structured_content
 
     async def refused(self, tool: str, /, **arguments: Any) -> str:
         """Call a tool that must refuse and return its sentence."""
-        result = await self.client.call_tool(tool, arguments)
+        result = await self.client.call_tool(tool, arguments, meta=self.meta)
         assert result.is_error, result.structured_content
         return prose(result)
 
@@ -81,6 +97,15 @@ class Person:
                     return job
                 await anyio.sleep(0.02)
 
+    async def drained(self, seconds: float = 60) -> Mapping[str, Any]:
+        """Wait until no job of the scope is pending or processing and return the status."""
+        with anyio.fail_after(seconds):
+            while True:
+                status: Mapping[str, Any] = await self.call("memory_status")
+                if not status["pending"] and not status["processing"]:
+                    return status
+                await anyio.sleep(0.02)
+
     async def texts(self, query: str, **more: Any) -> list[str]:
         """Return the texts of the events that answer a query."""
         found = await self.call("search_events", query=query, **more)
@@ -94,11 +119,16 @@ def prose(result: CallToolResult) -> str:
 
 @asynccontextmanager
 async def home(
-    folder: Path, *, embedder: Embedder | None = None, clock: Clock | None = None, run: bool = True
+    folder: Path,
+    *,
+    embedder: Embedder | None = None,
+    chat: Chat | None = None,
+    clock: Clock | None = None,
+    run: bool = True,
 ) -> AsyncGenerator[Home]:
     """Open the memory in `folder`; with `run`, its historian works."""
     settings = load_settings({"data_dir": folder, "user": "alice", "timezone": "Asia/Shanghai"}, {})
-    household = open_household(settings, embedder=embedder or HashingEmbedder(), clock=clock)
+    household = open_household(settings, embedder=embedder or HashingEmbedder(), chat=chat, clock=clock)
     if run:
         async with running(household):
             yield Home(household)

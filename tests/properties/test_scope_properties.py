@@ -6,30 +6,26 @@ here. Every stored text and every name carries a marker of its own; a marker tha
 
 from __future__ import annotations
 
-import itertools
-import json
 import re
 import tempfile
-from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import anyio
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from mcp.shared.exceptions import MCPError
-from mcp_types import Tool
 
 from tests.kit.home import Home, Person, home
+from tests.kit.published import UNKNOWN, Request, every_request, listing, without
 from tests.kit.toolsets import existing_toolsets
 
 USERS = ("bob", "Bob", "bob2", "小林", "user:bob")
 GROUPS = ("hiking", "Hiking", "徒步/群..:1")
-UNKNOWN = "nobody-at-all"
 MARKER = re.compile(r"[MN]\d+z")
 PROBE = "tent 帐篷 fact"
 """What every stored text says."""
@@ -51,11 +47,12 @@ class Stored:
     marker: str
     user: str
     group: str | None
+    is_fact: bool = False
 
     def readable_by(self, asker: Asker) -> bool:
-        """Say whether the design lets the asker read it, through whichever tool."""
+        """Say whether the design lets the asker read it, through whichever tool: a private fact is a profile line."""
         if asker.group is not None:
-            return self.group == asker.group
+            return self.group == asker.group or (self.is_fact and self.group is None and self.user == asker.user)
         return self.user == asker.user or (self.group is not None and self.group in asker.groups)
 
 
@@ -121,7 +118,9 @@ def askers() -> st.SearchStrategy[list[Asker]]:
 async def populate(house: Home, done: Iterable[Deed], world: World, *, settled: bool = True) -> None:
     for deed in done:
         number = len(world.stored)
-        text, name = Stored(f"M{number}z", deed.user, deed.group), Stored(f"N{number}z", deed.user, deed.group)
+        is_fact = deed.kind == "end"
+        text = Stored(f"M{number}z", deed.user, deed.group, is_fact)
+        name = Stored(f"N{number}z", deed.user, deed.group, is_fact)
         world.stored += [text, name]
         said = f"{text.marker} {PROBE}"
         async with house.client(deed.user, group=deed.group, sender_name=name.marker) as person:
@@ -150,83 +149,6 @@ async def populated(folder: Path, done: Iterable[Deed], waiting: Iterable[Deed])
         yield house, world
 
 
-@dataclass(frozen=True)
-class Call:
-    """One call; `value` is the identifier in it, "" where there is none, and `shape` is what it is without that."""
-
-    arguments: Mapping[str, Any]
-    shape: str = ""
-    value: str = ""
-
-
-def calls(tool: Tool, ids: Sequence[str]) -> Iterator[Call]:
-    """Yield calls of a tool out of its schema: each choice, a query, and each identifier it takes with every value."""
-    properties: Mapping[str, Any] = tool.input_schema["properties"]
-    base = {name: filling(name, properties[name]) for name in tool.input_schema.get("required", ())}
-    if "top_k" in properties:
-        base["top_k"] = 200
-    choices = [name for name, schema in properties.items() if schema.get("enum")]
-    for chosen in itertools.product(*(properties[name]["enum"] for name in choices)):
-        picked = base | dict(zip(choices, chosen, strict=True))
-        yield Call(picked)
-        for name, schema in properties.items():
-            takes_many = schema["type"] == "array" and name.endswith("ids")
-            if takes_many or (schema["type"] == "string" and name.endswith("_id")):
-                for value in ids:
-                    yield Call(picked | {name: [value] if takes_many else value}, f"{name} {chosen}", value)
-
-
-def filling(name: str, schema: Mapping[str, Any]) -> object:
-    kinds: dict[str, object] = {"string": PROBE, "array": [], "object": {}, "boolean": False}
-    return UNKNOWN if name.endswith("_id") else kinds.get(schema["type"], schema.get("minimum", 1))
-
-
-async def answer_of(person: Person, tool: str, arguments: Mapping[str, Any]) -> str:
-    """Return everything that a call gives away: structured content, text channel, or the error."""
-    try:
-        result = await person.client.call_tool(tool, dict(arguments))
-    except MCPError as error:
-        return f"error {error}"
-    return json.dumps(result.model_dump(mode="json", exclude={"meta"}), ensure_ascii=False)
-
-
-async def page_of(person: Person, uri: str) -> str:
-    try:
-        read = await person.client.read_resource(uri)
-    except MCPError as error:
-        return f"error {error}"
-    return json.dumps(read.model_dump(mode="json", exclude={"meta"}), ensure_ascii=False)
-
-
-async def pages(person: Person, ids: Iterable[str]) -> dict[tuple[str, str], str]:
-    """Return what every resource says, and every template with every value: (template, value) → text."""
-    found = {
-        (str(r.uri), ""): await page_of(person, str(r.uri)) for r in (await person.client.list_resources()).resources
-    }
-    for template in (await person.client.list_resource_templates()).resource_templates:
-        for value in ids:
-            uri = re.sub(r"\{[^}]*\}", lambda _, v=value: quoted(v), template.uri_template)
-            found[template.uri_template, value] = await page_of(person, uri)
-    for prompt in (await person.client.list_prompts()).prompts:
-        for value in ids:
-            words = {argument.name: value for argument in prompt.arguments or ()}
-            found[prompt.name, value] = json.dumps(
-                (await person.client.get_prompt(prompt.name, words)).model_dump(mode="json"), ensure_ascii=False
-            )
-    return found
-
-
-def quoted(value: str) -> str:
-    return quote(value, safe="")
-
-
-def without(text: str, value: str) -> str:
-    """Return an answer without the identifier that was asked for, as it may be repeated in it."""
-    for form in (repr(value), json.dumps(value, ensure_ascii=False)[1:-1], quoted(value), value):
-        text = text.replace(form, "…")
-    return text.replace("'…'", "…")
-
-
 @asynccontextmanager
 async def asking(house: Home, asker: Asker) -> AsyncGenerator[Person]:
     async with house.client(asker.user, group=asker.group, groups=asker.groups, toolsets=existing_toolsets()) as person:
@@ -237,28 +159,29 @@ async def check(house: Home, world: World, asker: Asker) -> set[str]:
     """Ask for everything on behalf of one asker; return the markers that came out."""
     may, foreign, seen = world.readable(asker), world.foreign(asker), set[str]()
     async with asking(house, asker) as person:
-        tools = (await person.client.list_tools()).tools
-        assert len(tools) >= 6
-        for tool in tools:
-            answers: dict[tuple[str, str], str] = {}
-            for call in calls(tool, world.ids()):
-                answer = await answer_of(person, tool.name, call.arguments)
-                seen |= set(MARKER.findall(answer))
-                assert seen <= may, (tool.name, call, asker)
-                answers[call.shape, call.value] = timeless(answer)
-            compare(tool.name, answers, foreign)
-        read = await pages(person, world.ids())
-        seen |= {marker for text in read.values() for marker in MARKER.findall(text)}
-        assert seen <= may, (read, asker)
-        compare("resources", read, foreign)
+        published = await listing(person.client)
+        assert len(published.tools) >= 6
+        answers: dict[tuple[str, str, str], str] = {}
+        for request in every_request(published, world.ids(), PROBE):
+            answer = await request.answer(person.client)
+            seen |= set(MARKER.findall(answer))
+            assert seen <= may, (request, asker)
+            answers[_what(request), request.shape, request.value] = timeless(answer)
+        compare(answers, foreign)
     return seen
 
 
-def compare(what: str, answers: Mapping[tuple[str, str], str], foreign: Collection[str]) -> None:
+def _what(request: Request) -> str:
+    """Return what is asked, whichever identifier is in it."""
+    varies = request.kind == "resource" and request.shape
+    return f"{request.kind} {request.argument} {'' if varies else request.name}"
+
+
+def compare(answers: Mapping[tuple[str, str, str], str], foreign: Collection[str]) -> None:
     """Every identifier of somebody else is answered like one of nobody."""
-    for (shape, value), answer in answers.items():
+    for (what, shape, value), answer in answers.items():
         if value in foreign:
-            assert without(answer, value) == without(answers[shape, UNKNOWN], UNKNOWN), (what, shape, value)
+            assert without(answer, value) == without(answers[what, shape, UNKNOWN], UNKNOWN), (what, shape, value)
 
 
 def timeless(answer: str) -> str:

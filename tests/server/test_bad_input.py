@@ -197,7 +197,7 @@ async def test_a_message_of_one_megabyte_and_one_with_control_characters_are_kep
     async with home(tmp_path, run=False) as house, house.client() as alice:
         odd = "\x1b[31mred\x07 тест 👩‍👩‍👧 e\u0301"
         answer = await alice.call("messages_append", messages=[message(0, content=long), message(1, content=odd)])
-        assert answer == {"inserted": 2, "ignored": 0, "failed": []}
+        assert answer == {"inserted": 2, "ignored": 0, "failed": [], "warnings": []}
         assert recorded(house) == [long, odd]
 
 
@@ -207,7 +207,12 @@ async def test_messages_may_come_as_json_and_repeating_them_changes_nothing(tmp_
     async with home(tmp_path, run=False) as house, house.client() as alice:
         messages = [message(n, message_id=None) for n in range(3)]
         assert (await alice.call("messages_append", messages=json.dumps(messages)))["inserted"] == 3
-        assert await alice.call("messages_append", messages=messages) == {"inserted": 0, "ignored": 3, "failed": []}
+        assert await alice.call("messages_append", messages=messages) == {
+            "inserted": 0,
+            "ignored": 3,
+            "failed": [],
+            "warnings": [],
+        }
         assert await alice.call("messages_append", messages=message(0, content="else")) == {
             "inserted": 1,
             "ignored": 0,

@@ -56,10 +56,10 @@ def message(house: Home, message_id: str, owner: str = "user:alice") -> tuple[st
 # ---- the receipt
 
 
-async def test_a_receipt_has_four_keys_and_names_a_job(tmp_path: Path) -> None:
+async def test_a_receipt_names_a_job_and_has_nothing_to_note_as_long_as_all_is_well(tmp_path: Path) -> None:
     async with home(tmp_path, run=False) as house, house.client() as alice:
         receipt = await alice.call("end", memo="Booked it.", observations=["Bo 2026-03-01 搬到杭州。"])
-        assert receipt.keys() == {"job_id", "queued", "duplicate", "gate"}
+        assert receipt.keys() == {"job_id", "queued", "duplicate", "gate", "note"}
         assert receipt["queued"]
         assert not receipt["duplicate"]
         assert receipt["gate"] == []
@@ -82,7 +82,7 @@ async def test_a_receipt_has_four_keys_and_names_a_job(tmp_path: Path) -> None:
 async def test_an_empty_turn_is_closed_and_nothing_is_queued(tmp_path: Path, arguments: dict[str, Any]) -> None:
     async with home(tmp_path, run=False) as house, house.client() as alice:
         receipt = await alice.call("end", **arguments)
-        assert receipt == {"job_id": None, "queued": False, "duplicate": False, "gate": []}
+        assert receipt == {"job_id": None, "queued": False, "duplicate": False, "gate": [], "note": ""}
         assert (await alice.call("memory_status"))["pending"] == 0
 
 
