@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
-from server.answers import QUOTED, Answer, answer, quoted
+from server.answers import QUOTED, Answer, answer
 from server.binding import Bound
+from server.profile_prose import history_prose, rollback_prose
+from server.tools.core import READ, EntityType
 from server.toolsets import Published
 
 FailedJob = Annotated[str, Field(description="A failed job's id; left out: every failed job of yours", max_length=64)]
-
-
-MAX_LINES = 200
-"""Lines of one page of an export."""
-
-
-class ExportAnswer(Answer):
-    """One page of an export: JSON objects, each of a `kind`. `next_cursor` is empty after the last page."""
-
-    lines: list[str]
-    next_cursor: str
 
 
 class JobsAnswer(Answer):
@@ -42,19 +32,108 @@ def discard_job(memory: Bound, job_id: FailedJob = "") -> Annotated[CallToolResu
     return answer(JobsAnswer(job_ids=done), f"{len(done)} discarded: {', '.join(done) or 'none had failed'}.")
 
 
-def export(
+class ChangeItem(Answer):
+    """A kept version: what it is called, and what changed from it to the next newer one."""
+
+    revision: str
+    kept_at: str
+    readable: bool
+    lines: int
+    diff: list[str]
+
+
+class DropItem(Answer):
+    """What is not in the profile any more, or never came into it, and why."""
+
+    line: str
+    reason: str
+    at: str
+
+
+class HistoryAnswer(Answer):
+    """The kept versions of a profile, newest first."""
+
+    entity_type: str
+    entity_id: str
+    revisions: list[ChangeItem]
+    left_out: list[DropItem]
+
+
+class RollbackAnswer(Answer):
+    """What going back changed; `undo` is the revision that holds what was there before."""
+
+    entity_type: str
+    entity_id: str
+    revision: str
+    diff: list[str]
+    undo: str | None
+    text: str
+
+
+ProfileId = Annotated[str, Field(description="Left out: you, or the group of this conversation")]
+
+
+def profile_history(
+    memory: Bound, entity_type: EntityType = "user", entity_id: ProfileId = ""
+) -> Annotated[CallToolResult, HistoryAnswer]:
+    found = memory.profile_history(entity_type, entity_id or None)
+    result = HistoryAnswer(
+        entity_type=found.entity.kind,
+        entity_id=found.entity.id,
+        revisions=[
+            ChangeItem(
+                revision=one.revision,
+                kept_at=one.kept_at.isoformat(timespec="seconds"),
+                readable=one.readable,
+                lines=one.lines,
+                diff=[*one.diff],
+            )
+            for one in found.versions
+        ],
+        left_out=[
+            DropItem(line=one.line, reason=one.reason, at=one.at.isoformat(timespec="seconds")) for one in found.drops
+        ],
+    )
+    return answer(result, history_prose(found))
+
+
+def rollback_profile(
     memory: Bound,
-    cursor: Annotated[str, Field(description="next_cursor of the page before", max_length=64)] = "",
-    page_size: Annotated[int, Field(description="Lines of a page", ge=1, le=MAX_LINES)] = 50,
-) -> Annotated[CallToolResult, ExportAnswer]:
-    page = memory.export(cursor, page_size)
-    lines = [json.dumps(line, ensure_ascii=False) for line in page.lines]
-    more = f" Go on with cursor {page.cursor!r}." if page.cursor else " That is all."
-    prose = f"{len(lines)} lines of the export, JSON objects:{more}"
-    return answer(ExportAnswer(lines=lines, next_cursor=page.cursor), "\n".join([prose, *map(quoted, lines)]))
+    entity_type: EntityType = "user",
+    entity_id: ProfileId = "",
+    revision: Annotated[str, Field(description="From profile_history; left out: the newest", max_length=64)] = "",
+) -> Annotated[CallToolResult, RollbackAnswer]:
+    done = memory.rollback_profile(entity_type, entity_id or None, revision)
+    result = RollbackAnswer(
+        entity_type=done.entity.kind,
+        entity_id=done.entity.id,
+        revision=done.revision,
+        diff=[*done.diff],
+        undo=done.undo,
+        text=done.profile.render(),
+    )
+    return answer(result, rollback_prose(done))
 
 
 TOOLS = [
+    Published(
+        profile_history,
+        name="profile_history",
+        title="Earlier versions of a profile",
+        description="The kept versions of your profile or that of a group of yours, newest first, with what changed "
+        f"after each, and why lines are gone. {QUOTED}",
+        annotations=READ,
+    ),
+    Published(
+        rollback_profile,
+        name="rollback_profile",
+        title="Go back to an earlier version of a profile",
+        description="Make a kept version the present one, with its receipts; what is there now becomes a version too, "
+        f"so that undo takes it back. Only when a person says so. {QUOTED}",
+        annotations=ToolAnnotations(
+            read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False
+        ),
+    ),
     Published(
         retry_job,
         name="retry_job",
@@ -73,14 +152,5 @@ TOOLS = [
         annotations=ToolAnnotations(
             read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False
         ),
-    ),
-    Published(
-        export,
-        name="export",
-        title="Export everything",
-        description="Everything remembered of the asker or of this group, to take away: messages, events with their "
-        "evidence, memos, the profile with its history; page by page, as JSON lines that `shiguan import` reads. "
-        f"{QUOTED}",
-        annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
     ),
 ]
