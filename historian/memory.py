@@ -11,18 +11,21 @@ from historian.closing import Closing, TurnCloser
 from historian.desk import Desk
 from historian.errors import InvalidInputError, NotFoundError
 from historian.evidence_reading import MAX_QUERY, EvidenceReader, ScopedEvidence
+from historian.exporting import Exporter, ExportPage
 from historian.failures import FailureKeeper
 from historian.guard import Guard
 from historian.ids import normalise_id
 from historian.indexer import Indexer
 from historian.intake import message_from
 from historian.live import LiveOptions
-from historian.model import EntityType, Message, Scope
-from historian.profile_reading import ProfileReader
+from historian.model import EntityType, Message, Owner, Scope
+from historian.profile_reading import ProfileReader, entities_of, named_entity, no_profile
+from historian.profile_versions import History, ProfileVersions, Rollback
 from historian.record import Record
 from historian.searching import EventQuery, EventSearch
 from historian.session import Session
 from historian.status import StatusReader
+from historian.taking_in import Intaker, TakenIn
 from historian.turn import Receipt, Turn, TurnFields
 from historian.views import AppendResult, FoundEvents, FoundProfiles, Memo, ProfileView, Status
 from historian.zones import load_zone, parse_instant
@@ -40,10 +43,13 @@ class Parts:
     desk: Desk
     search: EventSearch
     profiles: ProfileReader
+    versions: ProfileVersions
     status: StatusReader
     failures: FailureKeeper
     evidence: EvidenceReader
     indexer: Indexer
+    exporter: Exporter
+    intaker: Intaker
 
 
 class Memory:
@@ -163,6 +169,23 @@ class ScopedMemory:
         self._parts.closer.note_returned(self._scope, [line.text for line in view.lines])
         return replace(view, warnings=(*self._options.switched_off(), *view.warnings))
 
+    def profile_history(self, entity_type: EntityType, entity_id: str | None) -> History:
+        """Return the kept versions of the own profile or that of a group of this request.
+
+        Raises:
+            NotFoundError: there is no such profile that this request may change.
+        """
+        return self._parts.versions.history(self._changeable(entity_type, entity_id))
+
+    def rollback_profile(self, entity_type: EntityType, entity_id: str | None, revision: str) -> Rollback:
+        """Make a kept version of such a profile the present one, by default the newest.
+
+        Raises:
+            NotFoundError: there is no such profile that this request may change, or no such version.
+            ConflictError: the file was edited at this moment.
+        """
+        return self._parts.versions.rollback(self._changeable(entity_type, entity_id), revision)
+
     def search_profiles(
         self,
         query: str,
@@ -192,6 +215,23 @@ class ScopedMemory:
             timezone=self._session.timezone,
         )
 
+    def export(self, cursor: str, limit: int) -> ExportPage:
+        """Return the next `limit` lines of everything that is this request's own; an empty cursor begins."""
+        return self._parts.exporter.page(self._scope, cursor, limit)
+
+    def take_in(self, lines: Sequence[object]) -> TakenIn:
+        """Store lines of an export, as far as they are of this user or these groups; each once, a bad one is named."""
+        guard, good = self.guard(), list[tuple[int, object]]()
+        failed: list[tuple[int, str]] = []
+        for index, line in enumerate(lines):
+            try:
+                good.append((index, guard.value(line, f"line {index}")))
+            except InvalidInputError as error:
+                failed.append((index, str(error)))
+        taken = self._parts.intaker.take(self._scope, [line for _, line in good])
+        failed += [(good[at][0], reason) for at, reason in taken.failed]
+        return replace(taken, failed=tuple(sorted(failed)))
+
     def retry_jobs(self, job_id: str | None = None) -> list[str]:
         """Have one failed job of this scope done again with a fresh count, or all of them; return their ids.
 
@@ -211,6 +251,12 @@ class ScopedMemory:
     def memos(self, limit: int) -> Sequence[Memo]:
         """Return the newest memos of this scope, newest first, also those of turns that still wait."""
         return self._parts.status.memos(self._scope, limit)
+
+    def _changeable(self, entity_type: EntityType, entity_id: str | None) -> Owner:
+        entity = named_entity(self._scope, entity_type, _identifier(entity_id, "entity_id"))
+        if entity not in entities_of(self._scope):
+            raise no_profile(entity)
+        return entity
 
     def _require_messages(self, message_ids: Sequence[str]) -> None:
         if not message_ids:
