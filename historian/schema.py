@@ -287,6 +287,9 @@ _MERGES = (
     "CREATE INDEX profile_drops_by_entity ON profile_drops (entity_type, entity_id, row)",
 )
 
+# What was forgotten, so that no import brings it back: keyed digests of kind, owner and id, and nothing else.
+_FORGOTTEN = ("CREATE TABLE forgotten (digest BLOB PRIMARY KEY) WITHOUT ROWID",)
+
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -300,5 +303,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
     _SEARCH,
     _MERGES,
+    _FORGOTTEN,
 )
 """The statements of each step, in order; run in one transaction."""

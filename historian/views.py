@@ -140,3 +140,4 @@ class AppendResult:
     ignored: int
     failed: tuple[tuple[int, str], ...]
     warnings: tuple[str, ...] = ()
+    forgotten: int = 0

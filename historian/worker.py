@@ -30,6 +30,7 @@ from historian.pipeline import Pipeline
 from historian.profile_merging import ProfileMerger
 from historian.pulse import Pulse
 from historian.queue import Queue
+from historian.standstill import Standstill
 from historian.steps import Steps
 from historian.telemetry import DONE, FAILED, RETRIED, JobRun, Telemetry
 from historian.troubles import Troubles
@@ -74,6 +75,7 @@ class Historian:
     jobs_bell: Bell
     vectors_bell: Bell
     foreground: Foreground
+    standstill: Standstill
     _busy: dict[str, Job] = field(default_factory=dict[str, Job])
     _shields: dict[str, anyio.CancelScope] = field(default_factory=dict[str, anyio.CancelScope])
     _leaving: bool = False
@@ -136,10 +138,21 @@ class Historian:
         if len(self._busy) >= self.workers or not self.options.enabled:
             return None
         try:
-            return await anyio.to_thread.run_sync(self.queue.claim, [job.lane for job in self._busy.values()])
+            return await anyio.to_thread.run_sync(self._claim_now, [job.lane for job in self._busy.values()])
         except StoreError as error:
             log.warning("the queue cannot be read: %s", error)
             return None
+
+    def _claim_now(self, busy_lanes: list[str]) -> Job | None:
+        """Claim a job unless all has to stand still; from then until it is settled, it cannot."""
+        self.standstill.begin()
+        job = None
+        try:
+            job = self.queue.claim(busy_lanes)
+        finally:
+            if job is None:
+                self.standstill.end()
+        return job
 
     async def _work(self, job: Job, threads: anyio.CapacityLimiter, *, task_status: TaskStatus[None]) -> None:
         self._busy[job.job_id] = job
@@ -154,6 +167,7 @@ class Historian:
                     await anyio.sleep(UNSETTLED_SECONDS)
         finally:
             del self._busy[job.job_id], self._shields[job.job_id]
+            self.standstill.end()
             self.jobs_bell.ring_here()
             self.vectors_bell.ring_here()
 
@@ -271,6 +285,10 @@ class Historian:
             if self._busy:
                 await anyio.sleep(max(GATHERING_SECONDS, anyio.current_time() - started))
 
+    def _merge_due(self) -> int:
+        with self.standstill.working():
+            return self.merger.merge_due()
+
     async def _keep_profiles(self) -> None:
         """Merge what had to wait for the model, on a thread of its own: a slow model must not hold up what answers."""
         thread = anyio.CapacityLimiter(1)
@@ -278,7 +296,7 @@ class Historian:
             seconds = MERGES_SECONDS
             try:
                 if self.options.enabled:
-                    await anyio.to_thread.run_sync(self.merger.merge_due, abandon_on_cancel=True, limiter=thread)
+                    await anyio.to_thread.run_sync(self._merge_due, abandon_on_cancel=True, limiter=thread)
             except ShiguanError as error:
                 log.warning("merges wait: %s", error)
                 seconds = MAINTENANCE_SECONDS

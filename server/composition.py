@@ -32,7 +32,6 @@ from historian.errors import InvalidInputError, NotConfiguredError
 from historian.events import EVENT_WORDS, EventStore
 from historian.evidence import EvidenceFinder
 from historian.evidence_reading import EvidenceReader
-from historian.exporting import Exporter
 from historian.failures import FailureKeeper
 from historian.foreground import Foreground
 from historian.indexer import Indexer
@@ -53,7 +52,6 @@ from historian.retrieval import Retrieval
 from historian.searching import EventSearch
 from historian.status import Health, Merges, StatusReader
 from historian.steps import Steps
-from historian.taking_in import Intaker
 from historian.telemetry import Telemetry
 from historian.trial import Trial
 from historian.troubles import Troubles
@@ -70,6 +68,7 @@ from server.folder import (
     VECTORS_NAME,
     make_folder,
 )
+from server.leaving_parts import Sources, Traces, make_leaving
 from server.profile_parts import ProfileParts, make_profiles
 from server.reload import SettingsWatch
 from server.settings import Settings, reread
@@ -327,6 +326,12 @@ def _household(
     )
     profile_reader = ProfileReader(biographer, profiles.index, retrieval, lambda: live.query, clock)
     rankings = Rankings(settings.data_dir / RANKINGS_NAME)
+    leaving = make_leaving(
+        settings.data_dir,
+        Sources(database, record, events, memos, profiles, queue),
+        Traces(engine, indexer, rankings),
+        clock,
+    )
     parts = Parts(
         record=record,
         closer=closer,
@@ -347,8 +352,9 @@ def _household(
             clock=clock,
         ),
         indexer=indexer,
-        exporter=Exporter(database, record, events, profiles.store, clock),
-        intaker=Intaker(database, record, events, memos, profiles.store, biographer, indexer),
+        exporter=leaving.exporter,
+        intaker=leaving.intaker,
+        forgetter=leaving.forgetter,
     )
     historian = Historian(
         queue=queue,
@@ -365,6 +371,7 @@ def _household(
         jobs_bell=jobs_bell,
         vectors_bell=vectors_bell,
         foreground=foreground,
+        standstill=leaving.standstill,
     )
     return Household(
         memory=Memory(parts, live),
