@@ -76,6 +76,7 @@ class Historian:
     vectors_bell: Bell
     foreground: Foreground
     standstill: Standstill
+    finish_forgetting: Callable[[], None]
     _busy: dict[str, Job] = field(default_factory=dict[str, Job])
     _shields: dict[str, anyio.CancelScope] = field(default_factory=dict[str, anyio.CancelScope])
     _leaving: bool = False
@@ -238,12 +239,13 @@ class Historian:
             log.warning("the ledger cannot be written: %s", unwritten)
 
     def look_after(self, rounds: int) -> None:
-        """Bring back the jobs of dead processes, sweep old failures, and take in profiles that were edited by hand."""
+        """Bring back the jobs of dead processes, sweep old failures and traces, and take in profiles edited by hand."""
         self.queue.recover()
         if rounds % HAND_EDITS_EVERY == 0:
             self.biographer.notice_hand_edits()
         if rounds % SWEEP_EVERY == 0:
             self.queue.sweep()
+            self.finish_forgetting()
 
     async def _maintain(self) -> None:
         rounds = 0

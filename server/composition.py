@@ -372,6 +372,7 @@ def _household(
         vectors_bell=vectors_bell,
         foreground=foreground,
         standstill=leaving.standstill,
+        finish_forgetting=leaving.forgetter.finish,
     )
     return Household(
         memory=Memory(parts, live),

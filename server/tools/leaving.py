@@ -51,7 +51,7 @@ class ForgetAnswer(Answer):
     notes: list[str]
 
 
-def forget(  # noqa: PLR0917 - each way to say what is meant
+def forget(  # noqa: PLR0913, PLR0917 - each way to say what is meant
     memory: Bound,
     message_ids: Annotated[list[str], Field(description="Messages", max_length=1000)] = [],  # noqa: B006
     event_id: Annotated[str, Field(description="An event, with all that say the same")] = "",

@@ -45,7 +45,7 @@ def dangling(folder: Path) -> list[str]:
         checks = {
             "reply": f"SELECT reply_to FROM messages WHERE reply_to IS NOT NULL AND reply_to NOT IN ({ids})",
             "evidence": f"SELECT j.value FROM events e, json_each(e.message_ids) j WHERE j.value NOT IN ({ids})",
-            "same": "SELECT same_as FROM events WHERE same_as IS NOT NULL AND same_as NOT IN (SELECT event_id FROM events)",
+            "same": "SELECT same_as FROM events WHERE same_as NOT IN (SELECT event_id FROM events)",
             "waiting": "SELECT event_id FROM merge_waiting WHERE event_id NOT IN (SELECT event_id FROM events)",
         }
         for table, rows in (("message", "messages"), ("event", "events"), ("profile_line", "profile_lines")):
@@ -81,9 +81,7 @@ async def test_a_message_goes_with_its_event_its_memo_its_profile_line_and_every
         assert traces(folder, "Zyxquork", "紫苏鲤鱼") == []
         assert dangling(folder) == []
         await healthy(house)
-        assert await alice.texts("Zyxquork") == ["Alice has a pear tree."] or "Zyx" not in str(
-            await alice.texts("Zyxquork")
-        )
+        assert "Zyxquork" not in str(await alice.texts("Zyxquork"))
         assert "pear tree" in str(await alice.call("get_profile", entity_type="user"))
         assert [memo["text"] for memo in (await alice.call("memory_status"))["memos"]] == ["Pear noted."]
     assert traces(folder, "Zyxquork", "紫苏鲤鱼") == []
@@ -222,7 +220,7 @@ async def test_everything_of_a_person_goes_and_nobody_else_loses_anything(tmp_pa
         async with person(house, "mirabelle") as one:
             await forget(one, everything=True)
             assert await one.texts("dog") == []
-            assert "NotFound" in await one.refused("get_profile", entity_type="user") or True
+            assert (await one.call("get_profile", entity_type="user"))["text"] == ""
         assert traces(folder, "Glorpwick", "mirabelle") == []
         assert dangling(folder) == []
         await healthy(house)
@@ -268,6 +266,6 @@ async def test_a_forgetting_that_was_interrupted_before_the_wiping_is_finished_b
         await alice.call("messages_append", messages=[said("m1", "I own a Quibblesnatch.")])
         with house.household.database.write() as connection:
             connection.execute("INSERT INTO settings (key, value) VALUES ('wipe_due', '1')")
-        house.household.forgetter.finish()
+        house.household.historian.look_after(0)
         with house.household.database.read() as connection:
             assert connection.execute("SELECT count(*) FROM settings WHERE key = 'wipe_due'").fetchone() == (0,)
