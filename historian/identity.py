@@ -109,17 +109,18 @@ def _without(text: str, names: Collection[str]) -> str:
 
 
 def negations_in(text: str) -> list[tuple[str, int]]:
-    """Return each negation of `text` in lower case, with where it ends."""
+    """Return the words in `text` that deny something, in order, each with where it ends; 不错, 差不多 deny nothing."""
     plain = _NEUTRAL.sub(lambda match: "，" * len(match[0]), text)
     return [(match[0].lower(), match.end()) for match in _NEGATION.finditer(plain)]
 
 
-def _negations(text: str) -> list[str]:
+def negations(text: str) -> list[str]:
+    """Return the words in `text` that deny something, in order; 不错, 差不多, "no problem" deny nothing."""
     return [word for word, _ in negations_in(text)]
 
 
 def _polarity_drifts(observation: str, rewrite: str) -> list[Drift]:
-    said, written = _negations(observation), _negations(rewrite)
+    said, written = negations(observation), negations(rewrite)
     if len(said) == len(written):
         return []
     longer, shorter = (said, list(written)) if len(said) > len(written) else (written, list(said))

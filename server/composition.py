@@ -15,7 +15,6 @@ import anyio
 from historian.backlog import MessageBacklog, event_backlog, profile_backlog
 from historian.backup import Made, back_up
 from historian.bell import Bell
-from historian.biographer import Biographer
 from historian.calibration import CalibrationFile
 from historian.chains import ChainReader
 from historian.chat import Chat
@@ -41,9 +40,8 @@ from historian.memory import Memory, Parts
 from historian.memos import MemoStore
 from historian.message_search import MessageSearch
 from historian.pipeline import Pipeline
-from historian.profile_index import PROFILE_WORDS, ProfileIndex
+from historian.profile_index import PROFILE_WORDS
 from historian.profile_reading import ProfileReader
-from historian.profiles import ProfileStore
 from historian.pulse import Pulse
 from historian.queue import Queue
 from historian.rankings import Rankings
@@ -52,7 +50,7 @@ from historian.receipts import ReceiptStore
 from historian.record import Record
 from historian.retrieval import Retrieval
 from historian.searching import EventSearch
-from historian.status import Health, StatusReader
+from historian.status import Health, Merges, StatusReader
 from historian.steps import Steps
 from historian.telemetry import Telemetry
 from historian.trial import Trial
@@ -70,6 +68,7 @@ from server.folder import (
     VECTORS_NAME,
     make_folder,
 )
+from server.profile_parts import ProfileParts, make_profiles
 from server.reload import SettingsWatch
 from server.settings import Settings, reread
 
@@ -109,6 +108,7 @@ class Household:
     rankings: Rankings
     chat: Chat
     prompts: PromptLibrary
+    profiles: ProfileParts
     make_store: Callable[[Embedder], VectorStore]
     doctor: Doctor
     folder: Path
@@ -126,9 +126,10 @@ class Household:
             return {name: connection.execute(sql).fetchone()[0] for name, sql in COUNTS.items()}
 
     def has_work(self) -> bool:
-        """Say whether there are jobs that can be done; while the memory is switched off, those that wait cannot."""
+        """Say whether anything can be done; while the memory is switched off, jobs and merges that wait cannot."""
         stats = self.queue.stats()
-        return bool(stats.processing or (stats.pending and self.live.enabled))
+        waiting = stats.pending or self.profiles.waiting.count()
+        return bool(stats.processing or (waiting and self.live.enabled))
 
     def reindex(self) -> int:
         """Make every vector anew and return how many there are. Search by words works meanwhile.
@@ -283,14 +284,24 @@ def _household(
     message_backlog = MessageBacklog(database, settings.embedding.chunk_size)
     indexer = Indexer(engine, [event_backlog(database), profile_backlog(database), message_backlog])
     retrieval = Retrieval(database, engine, indexer, {"events": EVENT_WORDS, "profiles": PROFILE_WORDS})
-    profile_index = ProfileIndex(database)
-    profiles = ProfileStore(settings.data_dir, clock=clock, revision_keep=options.profile.revision_keep)
-    biographer = Biographer(profiles, profile_index, options.profile.max_lines)
+    profiles = make_profiles(
+        settings.data_dir,
+        database,
+        live,
+        clock,
+        chat=models.chat,
+        prompts=models.prompts,
+        discard=lambda rows: indexer.discard("profiles", rows),
+    )
+    biographer = profiles.biographer
     steps, jobs_bell, vectors_bell, foreground, pulse = Steps(), Bell(), Bell(), Foreground(), Pulse()
     watch = SettingsWatch(settings, live, read, jobs_bell.ring_here)
     health = Health(
         pulse=pulse,
-        troubles=Troubles([live.switched_off, retrieval.state, offline, partial(out_of_order, models.chat)], clock),
+        troubles=Troubles(
+            [live.switched_off, retrieval.state, profiles.merger.state, offline, partial(out_of_order, models.chat)],
+            clock,
+        ),
         offline=offline,
         settings=watch.notes,
         options=live,
@@ -303,14 +314,15 @@ def _household(
         events=events,
         memos=memos,
         receipts=receipts,
-        biographer=biographer,
+        waiting=profiles.waiting,
+        merger=profiles.merger,
         evidence=EvidenceFinder(record, lambda: live.historian.recent_messages_inject_k),
         scribe=partial(make_scribe, models, live),
         indexer=indexer,
         telemetry=telemetry,
         clock=clock,
     )
-    profile_reader = ProfileReader(biographer, profile_index, retrieval, lambda: live.query, clock)
+    profile_reader = ProfileReader(biographer, profiles.index, retrieval, lambda: live.query, clock)
     rankings = Rankings(settings.data_dir / RANKINGS_NAME)
     parts = Parts(
         record=record,
@@ -318,7 +330,10 @@ def _household(
         desk=Desk(closer, jobs_bell, foreground),
         search=EventSearch(events, retrieval, lambda: live.query, clock),
         profiles=profile_reader,
-        status=StatusReader(queue, receipts, memos, steps, indexer, health, clock),
+        versions=profiles.versions,
+        status=StatusReader(
+            queue, receipts, memos, steps, indexer, health, clock, Merges(profiles.waiting, profiles.desk)
+        ),
         failures=FailureKeeper(queue, jobs_bell.ring),
         evidence=EvidenceReader(
             record=record,
@@ -335,6 +350,7 @@ def _household(
         pipeline=pipeline,
         indexer=indexer,
         biographer=biographer,
+        merger=profiles.merger,
         steps=steps,
         options=live,
         workers=options.historian.workers,
@@ -355,6 +371,7 @@ def _household(
         rankings=rankings,
         chat=models.chat,
         prompts=models.prompts,
+        profiles=profiles,
         make_store=lambda embedder: vector_store(settings, embedder, clock),
         doctor=make_doctor(settings.data_dir, Patient(database, engine, indexer, biographer, queue), clock),
         folder=settings.data_dir,
