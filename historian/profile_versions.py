@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import unified_diff
@@ -53,11 +53,15 @@ class Rollback:
 
 @dataclass(frozen=True, slots=True)
 class ProfileVersions:
-    """Reads the history of any profile and goes back in it. Thread-safe. Whose it may be is the caller's business."""
+    """Reads the history of any profile and goes back in it. Thread-safe. Whose it may be is the caller's business.
+
+    `changed` is called after a change, so that vectors follow at once.
+    """
 
     biographer: Biographer
     store: ProfileStore
     drops: ProfileDrops
+    changed: Callable[[], None]
 
     def history(self, entity: Owner) -> History:
         """Return the kept versions."""
@@ -98,6 +102,7 @@ class ProfileVersions:
         before, _ = self.biographer.read(entity)
         known = {one.name for one in self.store.history(entity)}
         profile = self.biographer.restore(entity, chosen)
+        self.changed()
         kept = [one.name for one in self.store.history(entity) if one.readable and one.name not in known]
         return Rollback(entity, chosen, profile, difference(before, profile), kept[0] if kept else None)
 

@@ -15,6 +15,7 @@ from historian.merge_waiting import MergeWaiting
 from historian.model import Owner
 from historian.profile import Profile
 from historian.profile_drops import ProfileDrops
+from historian.profile_versions import difference
 from historian.sameness import same_statement
 
 _Make = Callable[[Profile | None], Merge]
@@ -25,12 +26,13 @@ NO_REVIEW = "There is no held merge of that id; list those that there are."
 
 @dataclass(frozen=True, slots=True)
 class ReviewDesk:
-    """Where a person decides. Thread-safe."""
+    """Where a person decides. Thread-safe. `changed` is called after a change, so that vectors follow at once."""
 
     biographer: Biographer
     waiting: MergeWaiting
     reviews: MergeReviews
     drops: ProfileDrops
+    changed: Callable[[], None]
 
     def held(self, entity: Owner | None = None) -> list[Review]:
         """Return the held merges of everybody or of one entity, oldest first."""
@@ -40,6 +42,11 @@ class ReviewDesk:
         """Return a held merge and the statements that it waits with. Raises NotFoundError."""
         return self._required(review_id), self.waiting.held(review_id)
 
+    def difference(self, review: Review) -> tuple[str, ...]:
+        """Return what a held merge would change now, as lines of a unified diff."""
+        present, _ = self.biographer.read(review.entity)
+        return difference(present, self._carried_out(present, review, self.waiting.held(review.id)).profile)
+
     def accept(self, review_id: int) -> Review:
         """Carry a held merge out on the profile as it stands now; lines that were edited meanwhile stay as they are.
 
@@ -48,19 +55,7 @@ class ReviewDesk:
             StoreError, ConflictError: the profile cannot be written; the merge stays held.
         """
         review, statements = self.show(review_id)
-
-        def make(profile: Profile | None) -> Merge:
-            return carry_out(
-                profile,
-                review.plan,
-                statements,
-                entity=review.entity,
-                max_lines=self.biographer.max_lines,
-                same=same_statement,
-                forced=True,
-            )
-
-        self._decide(review, statements, make)
+        self._decide(review, statements, lambda profile: self._carried_out(profile, review, statements))
         return review
 
     def reject(self, review_id: int, reason: str = "") -> Review:
@@ -82,6 +77,17 @@ class ReviewDesk:
         self._decide(review, statements, make)
         return review
 
+    def _carried_out(self, profile: Profile | None, review: Review, statements: Sequence[Statement]) -> Merge:
+        return carry_out(
+            profile,
+            review.plan,
+            statements,
+            entity=review.entity,
+            max_lines=self.biographer.max_lines,
+            same=same_statement,
+            forced=True,
+        )
+
     def _decide(self, review: Review, statements: Sequence[Statement], make: _Make) -> None:
         def note(digest: str, merge: Merge) -> None:
             self.drops.add(review.entity, digest, merge.dropped)
@@ -89,6 +95,7 @@ class ReviewDesk:
             self.reviews.remove(review.id)
 
         self.biographer.change(review.entity, make, note)
+        self.changed()
 
     def _required(self, review_id: int) -> Review:
         review = self.reviews.get(review_id)

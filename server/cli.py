@@ -42,6 +42,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_status(commands)
     _add_reindex(commands)
     _add_queue(commands)
+    _add_profile(commands)
     _add_owner(commands)
     _add_doctor(commands)
     _add_backup(commands)
@@ -198,6 +199,17 @@ def _add_queue(commands: _Commands) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object a line")
 
 
+def _add_profile(commands: _Commands) -> None:
+    from server.profile_cli import TEXT, add_actions
+
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.profile import manage_profiles
+
+        return manage_profiles(arguments)
+
+    add_actions(_command(commands, "profile", run, TEXT))
+
+
 def _add_owner(commands: _Commands) -> None:
     def run(arguments: argparse.Namespace) -> int:
         from server.commands.owner import manage_owner
@@ -243,22 +255,22 @@ def _add_token(commands: _Commands) -> None:
 
         return manage_tokens(arguments)
 
-    parser = _command(commands, "token", run, "Create, list and revoke the tokens of clients that come over HTTP.")
-    parser.add_argument("action", choices=("create", "list", "revoke"))
-    parser.add_argument("token_id", nargs="?", help="with revoke: the id that `list` shows")
+    text = "Create, list and revoke the tokens of clients that come over HTTP."
+    actions = commands.add_parser("token", help=text, description=text).add_subparsers(
+        required=True, metavar="ACTION", dest="action"
+    )
+    parser = _command(actions, "create", run, "Print a new token, which nothing can tell again.")
     parser.add_argument("--user", help="whom the token speaks for; only one that may act-as can do without")
     parser.add_argument("--group", action="append", dest="groups", metavar="GROUP", help="a group the user may read")
-    parser.add_argument(
-        "--scope",
-        action="append",
-        dest="scopes",
-        metavar="SCOPE",
-        help="read, write, admin or act-as (default: read, write)",
-    )
+    scopes = "read, write, admin or act-as (default: read and write)"
+    parser.add_argument("--scope", action="append", dest="scopes", metavar="SCOPE", help=scopes)
     parser.add_argument("--expires", default="365d", help="90d, 12h, a date, or never (default: 365d)")
     parser.add_argument("--name", help="the user's name, by which statements call them")
     parser.add_argument("--timezone", help="the user's IANA time zone (default: the server's)")
-    parser.add_argument("--json", action="store_true", help="with list: print one JSON object a line")
+    parser = _command(actions, "list", run, "Show all tokens but for what is secret.")
+    parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+    parser = _command(actions, "revoke", run, "End a token; a running server refuses it at once.")
+    parser.add_argument("token_id", help="the id that `shiguan token list` shows")
 
 
 if __name__ == "__main__":

@@ -284,6 +284,7 @@ def _household(
     message_backlog = MessageBacklog(database, settings.embedding.chunk_size)
     indexer = Indexer(engine, [event_backlog(database), profile_backlog(database), message_backlog])
     retrieval = Retrieval(database, engine, indexer, {"events": EVENT_WORDS, "profiles": PROFILE_WORDS})
+    steps, jobs_bell, vectors_bell, foreground, pulse = Steps(), Bell(), Bell(), Foreground(), Pulse()
     profiles = make_profiles(
         settings.data_dir,
         database,
@@ -292,9 +293,9 @@ def _household(
         chat=models.chat,
         prompts=models.prompts,
         discard=lambda rows: indexer.discard("profiles", rows),
+        changed=vectors_bell.ring,
     )
     biographer = profiles.biographer
-    steps, jobs_bell, vectors_bell, foreground, pulse = Steps(), Bell(), Bell(), Foreground(), Pulse()
     watch = SettingsWatch(settings, live, read, jobs_bell.ring_here)
     health = Health(
         pulse=pulse,

@@ -49,8 +49,11 @@ def make_profiles(
     chat: Chat,
     prompts: PromptLibrary,
     discard: Callable[[list[int]], None],
+    changed: Callable[[], None],
 ) -> ProfileParts:
-    """Return the keepers of the profiles in a data folder; `discard` is told the search rows that are gone."""
+    """Return the keepers of the profiles in a data folder; `discard` is told the search rows that are gone, and
+    `changed` is called when a person changed a profile.
+    """
     options = live.now
     store = ProfileStore(folder, clock=clock, revision_keep=options.profile.revision_keep)
     index = ProfileIndex(database)
@@ -75,6 +78,6 @@ def make_profiles(
         biographer=biographer,
         waiting=waiting,
         merger=merger,
-        versions=ProfileVersions(biographer, store, drops),
-        desk=ReviewDesk(biographer, waiting, reviews, drops),
+        versions=ProfileVersions(biographer, store, drops, changed),
+        desk=ReviewDesk(biographer, waiting, reviews, drops, changed),
     )

@@ -105,7 +105,14 @@ def study(folder: Path, chat: Chat, *, retries: int = 3, options: Options | None
     database = Database(folder / "memory.sqlite3")
     gone: list[int] = []
     parts = make_profiles(
-        folder, database, LiveOptions(chosen), clock, chat=chat, prompts=PromptLibrary(), discard=gone.extend
+        folder,
+        database,
+        LiveOptions(chosen),
+        clock,
+        chat=chat,
+        prompts=PromptLibrary(),
+        discard=gone.extend,
+        changed=lambda: None,
     )
     try:
         made = Study(folder, database, parts, clock)
