@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from historian.correction import Correction
 from historian.identity import negations
 from historian.identity_numbers import figures
 from historian.model import Scope
@@ -18,21 +19,6 @@ WITHIN = timedelta(minutes=10)
 """How long after the advice a call counts as following it."""
 REMEMBERED = 500
 """Flagged turns remembered, over all users."""
-
-
-@dataclass(frozen=True, slots=True)
-class Correction:
-    """The observation `index` of an earlier job is worded anew by the observation `by` of this one."""
-
-    job_id: str
-    request_id: str
-    end_seq: int | None
-    index: int
-    by: int
-
-    def as_payload(self) -> dict[str, object]:
-        """Return it as a JSON object for the queue."""
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,26 +71,24 @@ class Corrections:
     ) -> tuple[Correction, ...]:
         """Return which flagged observations this turn words anew; each is corrected once."""
         with self._lock:
-            if not self._flagged:
-                return ()
             where = _where(scope, session)
             candidates = [one for one in self._flagged if one.where == where and at - one.at <= WITHIN]
             found: list[Correction] = []
-            faults = [sum(advice.index == index for advice in gate) for index in range(len(turn.observations))]
             for old in reversed(candidates):
                 taken = {correction.by for correction in found}
-                new = next(
-                    (
-                        index
-                        for index, text in enumerate(turn.observations)
-                        if index not in taken and faults[index] < len(old.found) and words_anew(old.text, old.found, text)
-                    ),
-                    None,
-                )
+                new = next((i for i in _better(old, turn, gate) if i not in taken), None)
                 if new is not None:
                     found.append(Correction(old.job_id, old.request_id, old.end_seq, old.index, new))
                     self._flagged.remove(old)
         return tuple(found)
+
+
+def _better(old: _Flagged, turn: Turn, gate: Sequence[Advice]) -> Iterator[int]:
+    """Yield the observations that word an old one anew, with fewer faults."""
+    for index, text in enumerate(turn.observations):
+        faults = sum(advice.index == index for advice in gate)
+        if faults < len(old.found) and words_anew(old.text, old.found, text):
+            yield index
 
 
 def words_anew(old: str, found: Sequence[str], new: str) -> bool:

@@ -36,7 +36,9 @@ _ASPECT = re.compile(r"过(?!敏|年|节|来|去|程|度|滤|期|失|剩|渡)|�
 _LETTER_A = re.compile(r"(?<=[a-z] )A(?!\w)")  # plan A, vitamin A
 _SAID_ALIKE = (
     (
-        re.compile(r"\b(?:is|am|are) (?:a (?:big |huge )?fan of|fond of|keen on|into)\b|\b(?:loves?|enjoys?|adores?)\b"),
+        re.compile(
+            r"\b(?:is|am|are) (?:a (?:big |huge )?fan of|fond of|keen on|into)\b|\b(?:loves?|enjoys?|adores?)\b"
+        ),
         "like",
     ),
     (re.compile(r"\b(?:has|have) an? (?:allergy to|allergic reaction to)\b"), "is allergic to"),
@@ -48,9 +50,7 @@ _SAID_ALIKE = (
     (re.compile(r"超级?|特别|非常|十分|最最"), ""),
 )
 """Phrases that say one thing, written as one."""
-_WEAK = frozenset("就也还都是着对在真") | frozenset(
-    words("to of at in for by is are am be so much also too that just")
-)
+_WEAK = frozenset("就也还都是着对在真") | frozenset(words("to of at in for by is are am be so much also too that just"))
 """What one of two statements may have more than the other."""
 _MOST_WEAK = 4
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
 import threading
 from collections import OrderedDict
@@ -11,6 +12,7 @@ from datetime import timedelta
 
 from historian.clock import Clock
 from historian.database import Database
+from historian.errors import StoreError
 from historian.model import Scope
 from historian.sameness import fingerprint
 
@@ -22,6 +24,8 @@ KEPT_FOR = timedelta(days=7)
 _LISTED = re.compile(r"^\s*(?:>\s*)?(?:\d{1,3}[.)、]\s+|[-*•]\s+)?")
 _BEHIND = re.compile(r"\s*\((?:\d{4}-\d{2}-\d{2}T[^()]*;\s*)?event [^()]*\)\s*$")
 _WRAPPED = re.compile(r'^[“"](.*)[”"]$', re.DOTALL)
+
+log = logging.getLogger(__name__)
 
 
 class ReturnedTexts:
@@ -79,10 +83,14 @@ class ReturnedTexts:
                     del self._new[digest]
 
     def _loaded(self) -> OrderedDict[bytes, int]:
-        """Return what is known, read from the database first. Needs the lock."""
+        """Return what is known, read from the database first. Needs the lock. A broken database breaks no `end`."""
         if self._known is None:
-            with self._database.read() as connection:
-                rows = connection.execute("SELECT digest, at_ms FROM returned ORDER BY at_ms").fetchall()
+            try:
+                with self._database.read() as connection:
+                    rows = connection.execute("SELECT digest, at_ms FROM returned ORDER BY at_ms").fetchall()
+            except StoreError as error:
+                log.warning("what was given back before this start is not known: %s", error)
+                rows = []
             self._known = OrderedDict((bytes(digest), int(at)) for digest, at in rows)
         return self._known
 

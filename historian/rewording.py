@@ -66,9 +66,7 @@ def targets(event: Event) -> list[tuple[Owner, str]]:
     return [(Owner("user", event.sender_id or event.user_id), group.key), (group, group.key)]
 
 
-def reworded(
-    profile: Profile | None, *, entity: Owner, event_id: str, before: str, text: str, shown_in: str
-) -> Merge:
+def reworded(profile: Profile | None, *, entity: Owner, event_id: str, before: str, text: str, shown_in: str) -> Merge:
     """Return the profile with `text` in the line that rests on the event and said `before`; its receipts stay.
 
     A line that says `text` already takes the receipts over. What a person wrote, and lines that a model composed, stay.
