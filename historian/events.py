@@ -47,11 +47,10 @@ class EventStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(self, events: Sequence[Event]) -> None:
-        """Store events once each, in one transaction with their audiences, evidence links and words."""
+    def add(self, events: Sequence[Event]) -> int:
+        """Store events once each, in one transaction with audiences, evidence links and words; return how many."""
         with self._database.write() as connection:
-            for event in events:
-                self._add(connection, event)
+            return sum(self._add(connection, event) for event in events)
 
     def within(self, reach: Reach) -> ReadableEvents:
         """Return the events that `reach` may read."""
@@ -91,13 +90,13 @@ class EventStore:
             ).fetchone()
         return stored_event(row).event if row else None
 
-    def _add(self, connection: sqlite3.Connection, event: Event) -> None:
+    def _add(self, connection: sqlite3.Connection, event: Event) -> bool:
         marks = ", ".join("?" * 25)
         cursor = connection.execute(
             f"INSERT OR IGNORE INTO events ({EVENT_FIELDS}, mark, epoch_ms) VALUES ({marks})", _values(event)
         )
         if cursor.rowcount == 0:
-            return
+            return False
         row = int(cursor.lastrowid or 0)
         audiences = event.owner.audiences(event.sender_id)
         connection.executemany(
@@ -110,6 +109,7 @@ class EventStore:
         )
         if event.same_as is None:
             EVENT_WORDS.add(connection, row, event.text, audiences)
+        return True
 
 
 class ReadableEvents:

@@ -31,6 +31,7 @@ from historian.engine import Engine
 from historian.errors import InvalidInputError, NotConfiguredError, StoreError
 from historian.events import EVENT_WORDS
 from historian.evidence_reading import EvidenceReader
+from historian.exporting import Exporter
 from historian.failures import FailureKeeper
 from historian.foreground import Foreground
 from historian.indexer import Indexer
@@ -48,6 +49,7 @@ from historian.returned import ReturnedTexts
 from historian.searching import EventSearch
 from historian.status import Health, Merges, StatusReader
 from historian.steps import Steps
+from historian.taking_in import Intaker
 from historian.telemetry import Telemetry
 from historian.trial import Trial
 from historian.troubles import Troubles
@@ -326,6 +328,8 @@ def _household(
             clock=clock,
         ),
         indexer=indexer,
+        exporter=Exporter(database, record, events, profiles.store, clock),
+        intaker=Intaker(database, record, events, memos, profiles.store, biographer, indexer),
     )
     historian = Historian(
         queue=queue,
