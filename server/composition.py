@@ -49,6 +49,7 @@ from historian.rankings import Rankings
 from historian.rebuilding import rebuild_vectors
 from historian.receipts import ReceiptStore
 from historian.record import Record
+from historian.rerank import HttpReranker, Reranker, Reranking
 from historian.retrieval import Retrieval
 from historian.searching import EventSearch
 from historian.status import Health, StatusReader
@@ -90,6 +91,7 @@ class Models:
     embedder: Embedder
     chat: Chat
     prompts: PromptLibrary
+    reranker: Reranker | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,7 @@ class Household:
     rankings: Rankings
     chat: Chat
     prompts: PromptLibrary
+    reranker: Reranker | None
     make_store: Callable[[Embedder], VectorStore]
     doctor: Doctor
     folder: Path
@@ -141,6 +144,8 @@ class Household:
     def close(self) -> None:
         """Close every store. The folder may be opened again afterwards."""
         self.chat.close()
+        if self.reranker is not None:
+            self.reranker.close()
         self.engine.close()
         self.queue.close()
         self.rankings.close()
@@ -166,6 +171,18 @@ def make_embedder(settings: Settings) -> Embedder:
         timeout=chosen.timeout,
     )
     return OpenAIEmbedder(endpoint, calibrations=CalibrationFile(settings.data_dir / CALIBRATION_NAME))
+
+
+def make_reranker(settings: Settings, clock: Clock) -> Reranker | None:
+    """Return the configured reranker, or None.
+
+    Raises:
+        NotConfiguredError: its model is set, but not where it is served.
+    """
+    chosen = settings.rerank.options
+    if chosen.model and not chosen.base_url:
+        raise NotConfiguredError("rerank.model is set, so rerank.base_url must be set too.")
+    return HttpReranker(chosen, clock) if chosen.base_url else None
 
 
 def make_prompts(settings: Settings) -> PromptLibrary:
@@ -208,7 +225,7 @@ def open_household(
 
     Raises:
         StoreError: the database or the queue cannot be opened.
-        NotConfiguredError: the embedder lacks a setting.
+        NotConfiguredError: the embedder or the reranker lacks a setting.
         InvalidInputError: a replaced prompt is wrong.
     """
     # Two BLAS threads that compete for two cores make an embedding three times slower; read when numpy is imported.
@@ -217,9 +234,8 @@ def open_household(
     make_folder(settings.data_dir)
     prompts = make_prompts(settings)
     telemetry = Telemetry()
-    models = Models(
-        embedder or make_embedder(settings), chat or OpenAIChat(settings.chat.options, clock, telemetry.called), prompts
-    )
+    asked = chat or OpenAIChat(settings.chat.options, clock, telemetry.called)
+    models = Models(embedder or make_embedder(settings), asked, prompts, make_reranker(settings, clock))
     database = Database(settings.data_dir / DATABASE_NAME)
     again = read or partial(reread, settings)
     return _household(settings, database, models, open_queue(settings, clock), telemetry, clock, again)
@@ -272,6 +288,7 @@ def _household(
     message_backlog = MessageBacklog(database, settings.embedding.chunk_size)
     indexer = Indexer(engine, [event_backlog(database), profile_backlog(database), message_backlog])
     retrieval = Retrieval(database, engine, indexer, {"events": EVENT_WORDS, "profiles": PROFILE_WORDS})
+    reranking = Reranking(models.reranker, lambda: live.query)
     profile_index = ProfileIndex(database)
     profiles = ProfileStore(settings.data_dir, clock=clock, revision_keep=options.profile.revision_keep)
     biographer = Biographer(profiles, profile_index, options.profile.max_lines)
@@ -304,7 +321,7 @@ def _household(
         record=record,
         closer=closer,
         desk=Desk(closer, jobs_bell, foreground),
-        search=EventSearch(events, retrieval, lambda: live.query, clock),
+        search=EventSearch(events, retrieval, lambda: live.query, clock, reranking),
         profiles=profile_reader,
         status=StatusReader(queue, receipts, memos, steps, indexer, health, clock),
         failures=FailureKeeper(queue, jobs_bell.ring),
@@ -312,7 +329,7 @@ def _household(
             record=record,
             cursors=Cursors(database),
             pager=WordPager(rankings),
-            search=MessageSearch(database, engine, indexer, retrieval),
+            search=MessageSearch(database, engine, indexer, retrieval, reranking),
             chains=ChainReader(record, events, profile_reader),
             clock=clock,
         ),
@@ -343,6 +360,7 @@ def _household(
         rankings=rankings,
         chat=models.chat,
         prompts=models.prompts,
+        reranker=models.reranker,
         make_store=lambda embedder: vector_store(settings, embedder, clock),
         doctor=make_doctor(settings.data_dir, Patient(database, engine, indexer, biographer, queue), clock),
         folder=settings.data_dir,
