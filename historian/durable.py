@@ -200,8 +200,10 @@ class FolderSync(SharedFlush):
         super().__init__(lambda: disk.flush_folder(path))
 
 
-def stage(folder: str, data: bytes, *, mode: int = 0o600, disk: Disk = REAL_DISK) -> str:
+def stage(folder: str, data: bytes, *, mode: int = 0o600, disk: Disk = REAL_DISK, flush: bool = True) -> str:
     """Write and flush `data` to a temporary file in `folder` and return its path, ready to be renamed.
+
+    Without `flush` a power cut may leave a file of that name without its content.
 
     Raises:
         StoreError: the disk refused; nothing is left behind.
@@ -212,7 +214,8 @@ def stage(folder: str, data: bytes, *, mode: int = 0o600, disk: Disk = REAL_DISK
         try:
             try:
                 disk.write(descriptor, data)
-                disk.flush(descriptor)
+                if flush:
+                    disk.flush(descriptor)
             finally:
                 os.close(descriptor)
         except BaseException:

@@ -15,7 +15,7 @@ from historian.lexical import LexicalIndex
 from historian.model import Event, Origin, Owner, Reach
 from historian.sameness import statement_key
 
-_FIELDS = (
+EVENT_FIELDS = (
     "owner_key, event_id, request_id, end_seq, position, text, original, timestamp, timezone, user_id, group_id,"
     " sender_id, sender_name, location, request_type, message_ids, has_new_info, perspective, is_absolute, flags,"
     " origin, same_as, schema_version"
@@ -61,11 +61,11 @@ class EventStore:
         """Return what one job stored, in order."""
         with self._database.read() as connection:
             rows = connection.execute(
-                f"SELECT row, {_FIELDS} FROM events WHERE owner_key = ? AND request_id = ? AND end_seq = ?"
+                f"SELECT row, {EVENT_FIELDS} FROM events WHERE owner_key = ? AND request_id = ? AND end_seq = ?"
                 " ORDER BY row",
                 (owner.key, request_id, end_seq),
             ).fetchall()
-        return [_stored(row) for row in rows]
+        return [stored_event(row) for row in rows]
 
     def saying(self, owner: Owner, text: str) -> StoredEvent | None:
         """Return the earliest statement of this owner that says the same as `text` (see `sameness`), or None."""
@@ -74,16 +74,16 @@ class EventStore:
             return None
         with self._database.read() as connection:
             row = connection.execute(
-                f"SELECT row, {_FIELDS} FROM events WHERE owner_key = ? AND mark = ? AND same_as IS NULL"
+                f"SELECT row, {EVENT_FIELDS} FROM events WHERE owner_key = ? AND mark = ? AND same_as IS NULL"
                 " ORDER BY row LIMIT 1",
                 (owner.key, mark),
             ).fetchone()
-        return _stored(row) if row else None
+        return stored_event(row) if row else None
 
     def _add(self, connection: sqlite3.Connection, event: Event) -> None:
         marks = ", ".join("?" * 25)
         cursor = connection.execute(
-            f"INSERT OR IGNORE INTO events ({_FIELDS}, mark, epoch_ms) VALUES ({marks})", _values(event)
+            f"INSERT OR IGNORE INTO events ({EVENT_FIELDS}, mark, epoch_ms) VALUES ({marks})", _values(event)
         )
         if cursor.rowcount == 0:
             return
@@ -132,14 +132,14 @@ class ReadableEvents:
             if not audiences:
                 return []
             marks = ", ".join("?" * len(audiences))
-            columns = ", ".join(f"e.{name.strip()}" for name in _FIELDS.split(","))
+            columns = ", ".join(f"e.{name.strip()}" for name in EVENT_FIELDS.split(","))
             rows = connection.execute(
                 f"SELECT {_LINKED}, e.row, {columns} FROM events e WHERE {condition} AND EXISTS"
                 f" (SELECT 1 FROM event_audiences a WHERE a.row = e.row AND a.audience_id IN ({marks}))"
                 " ORDER BY e.row",
                 [*values, *audiences],
             ).fetchall()
-        return [_stored(row, linked) for linked, *row in rows]
+        return [stored_event(row, linked) for linked, *row in rows]
 
 
 def _speaker_elsewhere(event: Event) -> str | None:
@@ -177,9 +177,9 @@ def _values(event: Event) -> tuple[object, ...]:
     )
 
 
-def _stored(row: Sequence[Any], linked: str = "[]") -> StoredEvent:
+def stored_event(row: Sequence[Any], linked: str = "[]") -> StoredEvent:
     """Return the event of a row; `linked` are the present ids of its messages, which outlive a change of id."""
-    values: dict[str, Any] = dict(zip(("row", *(name.strip() for name in _FIELDS.split(","))), row, strict=True))
+    values: dict[str, Any] = dict(zip(("row", *(name.strip() for name in EVENT_FIELDS.split(","))), row, strict=True))
     number: int = values.pop("row")
     kind, _, identifier = values.pop("owner_key").partition(":")
     stored_ids = values.pop("message_ids")

@@ -10,7 +10,20 @@ from typing import Literal
 from historian.identity_numbers import clock_readings, figures, replaceable
 from historian.identity_persons import is_supported, persons
 
-DriftKind = Literal["id_lost", "id_invented", "number_lost", "number_invented", "polarity", "person_invented"]
+DriftKind = Literal[
+    "id_lost",
+    "id_invented",
+    "number_lost",
+    "number_invented",
+    "polarity",
+    "person_invented",
+    "word_lost",
+    "word_invented",
+    "word_borrowed",
+    "modality",
+    "order",
+    "language",
+]
 
 _NEUTRAL = re.compile(
     r"(.)不\1|有没有|不得不|不错|不仅|不过|不但|不断|不久|不管|不论|不少|不由|不愧|不妨|不禁|不客气|"
@@ -95,8 +108,14 @@ def _without(text: str, names: Collection[str]) -> str:
     return text
 
 
+def negations_in(text: str) -> list[tuple[str, int]]:
+    """Return each negation of `text` in lower case, with where it ends."""
+    plain = _NEUTRAL.sub(lambda match: "，" * len(match[0]), text)
+    return [(match[0].lower(), match.end()) for match in _NEGATION.finditer(plain)]
+
+
 def _negations(text: str) -> list[str]:
-    return [match[0].lower() for match in _NEGATION.finditer(_NEUTRAL.sub("，", text))]
+    return [word for word, _ in negations_in(text)]
 
 
 def _polarity_drifts(observation: str, rewrite: str) -> list[Drift]:

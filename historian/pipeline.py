@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from historian.biographer import Biographer
 from historian.clock import Clock
@@ -26,12 +26,15 @@ from historian.views import Memo
 from historian.work import APPEND, END, TurnWork, acknowledged_at, scope_from
 from historian.zones import load_zone
 
+if TYPE_CHECKING:
+    from historian.scribe import Scribe
+
 Step = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """The stores that a job passes through. Thread-safe."""
+    """The stores that a job passes through. Thread-safe. `scribe` makes who asks the model, when a job needs it."""
 
     database: Database
     record: Record
@@ -40,6 +43,7 @@ class Pipeline:
     receipts: ReceiptStore
     biographer: Biographer
     evidence: EvidenceFinder
+    scribe: Callable[[], Scribe]
     indexer: Indexer
     telemetry: Telemetry
     clock: Clock
@@ -87,6 +91,7 @@ class Pipeline:
                 evidence,
                 end_seq,
                 Remembered(lambda text: self._same_as(owner, text), lambda name: self.evidence.mentions(work, name)),
+                self.scribe(),
             )
         step("store")
         with self.database.write():

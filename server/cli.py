@@ -125,13 +125,27 @@ def _add_log(commands: _Commands) -> None:
 
 def _add_import(commands: _Commands) -> None:
     def run(arguments: argparse.Namespace) -> int:
-        from server.commands.importing import import_file
+        from server.commands.importing import import_files
 
-        return import_file(arguments)
+        return import_files(arguments)
 
-    parser = _command(commands, "import", run, "Import messages, one JSON object a line; repeating it changes nothing.")
+    parser = _command(
+        commands, "import", run, "Import chats and memories of other programs; repeating it changes nothing."
+    )
     _with_identity(parser)
-    parser.add_argument("file", help="a .jsonl file, or - for stdin")
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="files, folders or zip archives, or - for stdin")
+    parser.add_argument(
+        "--format",
+        default="auto",
+        help="auto (default: told by the content), claude-code, codex, chatgpt, claude-ai, telegram, discord, slack,"
+        " whatsapp, onebot, qq, mem0, basic-memory, server-memory, csv, json or jsonl",
+    )
+    parser.add_argument(
+        "--me", action="append", metavar="NAME", help="a name or id by which the export calls the user; may be repeated"
+    )
+    parser.add_argument("--since", metavar="TIME", help="leave out what was said before: ISO 8601, or a date")
+    parser.add_argument("--dry-run", action="store_true", help="read and check everything, store nothing")
+    parser.add_argument("--report", metavar="FILE", help="write each refused record to a file, one JSON object a line")
 
 
 def _add_search(commands: _Commands) -> None:
@@ -229,22 +243,22 @@ def _add_token(commands: _Commands) -> None:
 
         return manage_tokens(arguments)
 
-    parser = _command(commands, "token", run, "Create, list and revoke the tokens of clients that come over HTTP.")
-    parser.add_argument("action", choices=("create", "list", "revoke"))
-    parser.add_argument("token_id", nargs="?", help="with revoke: the id that `list` shows")
+    text = "Create, list and revoke the tokens of clients that come over HTTP."
+    actions = commands.add_parser("token", help=text, description=text).add_subparsers(
+        required=True, metavar="ACTION", dest="action"
+    )
+    parser = _command(actions, "create", run, "Print a new token, which nothing can tell again.")
     parser.add_argument("--user", help="whom the token speaks for; only one that may act-as can do without")
     parser.add_argument("--group", action="append", dest="groups", metavar="GROUP", help="a group the user may read")
-    parser.add_argument(
-        "--scope",
-        action="append",
-        dest="scopes",
-        metavar="SCOPE",
-        help="read, write, admin or act-as (default: read, write)",
-    )
+    scopes = "read, write, admin or act-as (default: read and write)"
+    parser.add_argument("--scope", action="append", dest="scopes", metavar="SCOPE", help=scopes)
     parser.add_argument("--expires", default="365d", help="90d, 12h, a date, or never (default: 365d)")
     parser.add_argument("--name", help="the user's name, by which statements call them")
     parser.add_argument("--timezone", help="the user's IANA time zone (default: the server's)")
-    parser.add_argument("--json", action="store_true", help="with list: print one JSON object a line")
+    parser = _command(actions, "list", run, "Show all tokens but for what is secret.")
+    parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+    parser = _command(actions, "revoke", run, "End a token; a running server refuses it at once.")
+    parser.add_argument("token_id", help="the id that `shiguan token list` shows")
 
 
 if __name__ == "__main__":

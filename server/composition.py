@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -15,10 +16,8 @@ from historian.backlog import MessageBacklog, event_backlog, profile_backlog
 from historian.backup import Made, back_up
 from historian.bell import Bell
 from historian.biographer import Biographer
-from historian.calibration import CalibrationFile
 from historian.chains import ChainReader
 from historian.chat import Chat
-from historian.chat_client import OpenAIChat
 from historian.chat_states import out_of_order, runs_offline
 from historian.clock import Clock, SystemClock
 from historian.closing import TurnCloser
@@ -26,9 +25,8 @@ from historian.cursors import Cursors
 from historian.database import Database
 from historian.desk import Desk
 from historian.doctor import Doctor
-from historian.embed import BuiltinEmbedder, Embedder, Endpoint, OpenAIEmbedder
+from historian.embed import Embedder
 from historian.engine import Engine
-from historian.errors import InvalidInputError, NotConfiguredError
 from historian.events import EVENT_WORDS, EventStore
 from historian.evidence import EvidenceFinder
 from historian.evidence_reading import EvidenceReader
@@ -49,7 +47,7 @@ from historian.rankings import Rankings
 from historian.rebuilding import rebuild_vectors
 from historian.receipts import ReceiptStore
 from historian.record import Record
-from historian.rerank import HttpReranker, Reranker, Reranking
+from historian.rerank import Reranker, Reranking
 from historian.retrieval import Retrieval
 from historian.searching import EventSearch
 from historian.status import Health, StatusReader
@@ -60,18 +58,21 @@ from historian.troubles import Troubles
 from historian.vectors import COLLECTIONS, VectorStore
 from historian.word_paging import WordPager
 from historian.worker import Historian
-from prompts import PromptError, PromptLibrary
+from prompts import PromptLibrary
 from server.checkup import Patient, make_doctor
 from server.folder import (
-    CALIBRATION_NAME,
     DATABASE_NAME,
     QUEUES_NAME,
     RANKINGS_NAME,
     VECTORS_NAME,
     make_folder,
 )
+from server.models import Models, make_models
 from server.reload import SettingsWatch
 from server.settings import Settings, reread
+
+if TYPE_CHECKING:
+    from historian.scribe import Scribe
 
 COUNTS = {
     "messages": "SELECT count(*) FROM messages",
@@ -82,16 +83,6 @@ COUNTS = {
     " + (SELECT count(*) FROM messages WHERE embedded_by IS NULL)",
 }
 """What `shiguan status` counts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Models:
-    """What is asked of models, and the texts for them."""
-
-    embedder: Embedder
-    chat: Chat
-    prompts: PromptLibrary
-    reranker: Reranker | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,51 +143,11 @@ class Household:
         self.database.close()
 
 
-def make_embedder(settings: Settings) -> Embedder:
-    """Return the configured embedder, not loaded yet.
+def make_scribe(models: Models, live: LiveOptions) -> Scribe:
+    """Return who has observations phrased by the chat model; imported late, since its patterns take time."""
+    from historian.scribe import Scribe
 
-    Raises:
-        NotConfiguredError: the provider needs a model or base_url that is not set.
-    """
-    chosen = settings.embedding
-    if chosen.provider == "builtin":
-        return BuiltinEmbedder()
-    if not chosen.model:
-        raise NotConfiguredError("embedding.provider is openai, so embedding.model must be set too.")
-    endpoint = Endpoint(
-        base_url=chosen.base_url,
-        api_key=chosen.api_key.get_secret_value(),
-        model=chosen.model,
-        dimensions=chosen.dimensions or None,
-        timeout=chosen.timeout,
-    )
-    return OpenAIEmbedder(endpoint, calibrations=CalibrationFile(settings.data_dir / CALIBRATION_NAME))
-
-
-def make_reranker(settings: Settings, clock: Clock) -> Reranker | None:
-    """Return the configured reranker, or None.
-
-    Raises:
-        NotConfiguredError: its model is set, but not where it is served.
-    """
-    chosen = settings.rerank.options
-    if chosen.model and not chosen.base_url:
-        raise NotConfiguredError("rerank.model is set, so rerank.base_url must be set too.")
-    return HttpReranker(chosen, clock) if chosen.base_url else None
-
-
-def make_prompts(settings: Settings) -> PromptLibrary:
-    """Return the texts for models.
-
-    Raises:
-        InvalidInputError: a file in the folder of prompts is wrong.
-    """
-    library = PromptLibrary(settings.prompts.dir)
-    try:
-        library.check()
-    except PromptError as error:
-        raise InvalidInputError(str(error)) from None
-    return library
+    return Scribe(models.chat, models.prompts, lambda: live.historian.rewrite_max_retry)
 
 
 def open_queue(settings: Settings, clock: Clock) -> Queue:
@@ -232,10 +183,8 @@ def open_household(
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     clock = clock or SystemClock()
     make_folder(settings.data_dir)
-    prompts = make_prompts(settings)
     telemetry = Telemetry()
-    asked = chat or OpenAIChat(settings.chat.options, clock, telemetry.called)
-    models = Models(embedder or make_embedder(settings), asked, prompts, make_reranker(settings, clock))
+    models = make_models(settings, clock, telemetry.called, embedder=embedder, chat=chat)
     database = Database(settings.data_dir / DATABASE_NAME)
     again = read or partial(reread, settings)
     return _household(settings, database, models, open_queue(settings, clock), telemetry, clock, again)
@@ -311,6 +260,7 @@ def _household(
         receipts=receipts,
         biographer=biographer,
         evidence=EvidenceFinder(record, lambda: live.historian.recent_messages_inject_k),
+        scribe=partial(make_scribe, models, live),
         indexer=indexer,
         telemetry=telemetry,
         clock=clock,

@@ -36,10 +36,10 @@ class ServerGone(Exception):  # noqa: N818 - a fact, not a fault
 
 
 def environment(*shims: str, **more: str) -> dict[str, str]:
-    """Return a child's environment: little of ours, the named shims on its path, and `more`."""
+    """Return a child's environment: little of ours, the named shims and this checkout on its path, and `more`."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR", "SYSTEMROOT") if name in os.environ}
-    paths = os.pathsep.join(str(SHIMS / shim) for shim in shims)
-    return kept | ({"PYTHONPATH": paths} if paths else {}) | more
+    paths = os.pathsep.join([*(str(SHIMS / shim) for shim in shims), str(ROOT)])
+    return kept | {"PYTHONPATH": paths} | more
 
 
 def run(
