@@ -114,12 +114,13 @@ def negations_in(text: str) -> list[tuple[str, int]]:
     return [(match[0].lower(), match.end()) for match in _NEGATION.finditer(plain)]
 
 
-def _negations(text: str) -> list[str]:
+def negations(text: str) -> list[str]:
+    """Return the words in `text` that deny something, in order; 不错, 差不多, "no problem" deny nothing."""
     return [word for word, _ in negations_in(text)]
 
 
 def _polarity_drifts(observation: str, rewrite: str) -> list[Drift]:
-    said, written = _negations(observation), _negations(rewrite)
+    said, written = negations(observation), negations(rewrite)
     if len(said) == len(written):
         return []
     longer, shorter = (said, list(written)) if len(said) > len(written) else (written, list(said))

@@ -17,8 +17,9 @@ from historian.ids import normalise_id
 from historian.indexer import Indexer
 from historian.intake import message_from
 from historian.live import LiveOptions
-from historian.model import EntityType, Message, Scope
-from historian.profile_reading import ProfileReader
+from historian.model import EntityType, Message, Owner, Scope
+from historian.profile_reading import ProfileReader, entities_of, named_entity, no_profile
+from historian.profile_versions import History, ProfileVersions, Rollback
 from historian.record import Record
 from historian.searching import EventQuery, EventSearch
 from historian.session import Session
@@ -40,6 +41,7 @@ class Parts:
     desk: Desk
     search: EventSearch
     profiles: ProfileReader
+    versions: ProfileVersions
     status: StatusReader
     failures: FailureKeeper
     evidence: EvidenceReader
@@ -163,6 +165,23 @@ class ScopedMemory:
         self._parts.closer.note_returned(self._scope, [line.text for line in view.lines])
         return replace(view, warnings=(*self._options.switched_off(), *view.warnings))
 
+    def profile_history(self, entity_type: EntityType, entity_id: str | None) -> History:
+        """Return the kept versions of the own profile or that of a group of this request.
+
+        Raises:
+            NotFoundError: there is no such profile that this request may change.
+        """
+        return self._parts.versions.history(self._changeable(entity_type, entity_id))
+
+    def rollback_profile(self, entity_type: EntityType, entity_id: str | None, revision: str) -> Rollback:
+        """Make a kept version of such a profile the present one, by default the newest.
+
+        Raises:
+            NotFoundError: there is no such profile that this request may change, or no such version.
+            ConflictError: the file was edited at this moment.
+        """
+        return self._parts.versions.rollback(self._changeable(entity_type, entity_id), revision)
+
     def search_profiles(
         self,
         query: str,
@@ -211,6 +230,12 @@ class ScopedMemory:
     def memos(self, limit: int) -> Sequence[Memo]:
         """Return the newest memos of this scope, newest first, also those of turns that still wait."""
         return self._parts.status.memos(self._scope, limit)
+
+    def _changeable(self, entity_type: EntityType, entity_id: str | None) -> Owner:
+        entity = named_entity(self._scope, entity_type, _identifier(entity_id, "entity_id"))
+        if entity not in entities_of(self._scope):
+            raise no_profile(entity)
+        return entity
 
     def _require_messages(self, message_ids: Sequence[str]) -> None:
         if not message_ids:

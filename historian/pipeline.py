@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from historian.biographer import Biographer
 from historian.clock import Clock
 from historian.database import Database
 from historian.errors import StoreError
@@ -16,9 +15,10 @@ from historian.indexer import Indexer
 from historian.intake import message_from
 from historian.job import Job
 from historian.memos import MemoStore
-from historian.merge import Statement
+from historian.merge_waiting import MergeWaiting
 from historian.model import Event, Owner
 from historian.profile import PRIVATE
+from historian.profile_merging import ProfileMerger
 from historian.receipts import ReceiptStore
 from historian.record import Record
 from historian.telemetry import Telemetry
@@ -41,7 +41,8 @@ class Pipeline:
     events: EventStore
     memos: MemoStore
     receipts: ReceiptStore
-    biographer: Biographer
+    waiting: MergeWaiting
+    merger: ProfileMerger
     evidence: EvidenceFinder
     scribe: Callable[[], Scribe]
     indexer: Indexer
@@ -97,11 +98,13 @@ class Pipeline:
         with self.database.write():
             self.events.add(stored)
             self._remember_memo(work, stored)
+            entities = self._await_merge(work, stored)
         if is_new:
             self.telemetry.stored(stored)
         self.database.flush()  # a profile never names an event that a power cut takes away
         step("merge")
-        self._merge(work, stored)
+        for entity in entities:
+            self.merger.merge(entity)
         step("settle")
         self.receipts.settle(job.job_id, "done", error=None, attempts=job.attempts, now=self.clock.now())
 
@@ -123,19 +126,19 @@ class Pipeline:
             kept = Memo(work.turn.memo, work.job_id, work.ended_at, work.session.timezone)
             self.memos.add(memo.owner, f"author:{work.sender_id}", work.request_id, kept)
 
-    def _merge(self, work: TurnWork, stored: list[Event]) -> None:
-        """In private the profile is that of the user; in a group those of the speaker and of the group."""
-        group = work.scope.group_id
+    def _await_merge(self, work: TurnWork, stored: list[Event]) -> list[Owner]:
+        """Let new statements wait for their merge, and return into whose profiles: in one transaction with the events.
+
+        In private the profile is that of the user; in a group those of the speaker and of the group.
+        """
         new = [event for event in stored if event.has_new_info and not event.is_echo]
         if not new:
-            return
-        shown_in = PRIVATE if group is None else Owner("group", group).key
+            return []
+        group = Owner("group", work.scope.group_id) if work.scope.group_id is not None else None
         person = Owner("user", work.sender_id if group else work.scope.user_id)
-        self.biographer.merge(person, [_statement(event, shown_in, event.sender_name) for event in new])
-        if group is not None:
-            entity = Owner("group", group)
-            self.biographer.merge(entity, [_statement(event, shown_in, work.session.group_name) for event in new])
-
-
-def _statement(event: Event, shown_in: str, name: str | None) -> Statement:
-    return Statement(event.text, event.event_id, shown_in, event.timestamp, name)
+        shown_in = PRIVATE if group is None else group.key
+        self.waiting.add(person, new, shown_in=shown_in, name=new[0].sender_name, job_id=work.job_id)
+        if group is None:
+            return [person]
+        self.waiting.add(group, new, shown_in=shown_in, name=work.session.group_name, job_id=work.job_id)
+        return [person, group]

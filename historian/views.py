@@ -97,6 +97,17 @@ class JobStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class HeldMerge:
+    """A merge of a profile that a person has to look at. `since` is aware; `reasons` are clauses."""
+
+    review_id: int
+    entity_type: EntityType
+    entity_id: str
+    since: datetime
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """The state of the memory, as far as it concerns one scope.
 
@@ -118,6 +129,7 @@ class Status:
     failures: tuple[JobStatus, ...]
     memos: tuple[Memo, ...]
     hint: str
+    held: tuple[HeldMerge, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

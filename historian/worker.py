@@ -27,6 +27,7 @@ from historian.indexer import Indexer
 from historian.job import Job
 from historian.live import LiveOptions
 from historian.pipeline import Pipeline
+from historian.profile_merging import ProfileMerger
 from historian.pulse import Pulse
 from historian.queue import Queue
 from historian.steps import Steps
@@ -38,6 +39,8 @@ HEARTBEAT_SECONDS = 5.0
 HAND_EDITS_EVERY = 4
 VECTORS_SECONDS = 5.0
 """How long texts may wait for their vector when nothing rings: after a failure, or while the embedder loads."""
+MERGES_SECONDS = 1.0
+"""How often it is looked for merges whose time has come, after an outage of the model."""
 GATHERING_SECONDS = 0.5
 """How long, at least, vectors let jobs go first: a vector for one text costs nearly what a batch of them does."""
 UNSETTLED_SECONDS = 2.0
@@ -61,6 +64,7 @@ class Historian:
     pipeline: Pipeline
     indexer: Indexer
     biographer: Biographer
+    merger: ProfileMerger
     steps: Steps
     options: LiveOptions
     workers: int
@@ -83,6 +87,7 @@ class Historian:
             tasks.start_soon(self._maintain)
             tasks.start_soon(self._beat)
             tasks.start_soon(self._keep_vectors)
+            tasks.start_soon(self._keep_profiles)
             self.pulse.beat()
             task_status.started()
             try:
@@ -265,3 +270,16 @@ class Historian:
                 await self.vectors_bell.wait(VECTORS_SECONDS)
             if self._busy:
                 await anyio.sleep(max(GATHERING_SECONDS, anyio.current_time() - started))
+
+    async def _keep_profiles(self) -> None:
+        """Merge what had to wait for the model, on a thread of its own: a slow model must not hold up what answers."""
+        thread = anyio.CapacityLimiter(1)
+        while True:
+            seconds = MERGES_SECONDS
+            try:
+                if self.options.enabled:
+                    await anyio.to_thread.run_sync(self.merger.merge_due, abandon_on_cancel=True, limiter=thread)
+            except ShiguanError as error:
+                log.warning("merges wait: %s", error)
+                seconds = MAINTENANCE_SECONDS
+            await anyio.sleep(seconds)

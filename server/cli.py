@@ -42,6 +42,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_status(commands)
     _add_reindex(commands)
     _add_queue(commands)
+    _add_profile(commands)
     _add_owner(commands)
     _add_doctor(commands)
     _add_backup(commands)
@@ -196,6 +197,17 @@ def _add_queue(commands: _Commands) -> None:
     parser.add_argument("action", choices=("list", "retry", "discard"))
     parser.add_argument("job_id", nargs="?", help="one failed job (default: all failed jobs)")
     parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+
+
+def _add_profile(commands: _Commands) -> None:
+    from server.profile_cli import TEXT, add_actions
+
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.profile import manage_profiles
+
+        return manage_profiles(arguments)
+
+    add_actions(_command(commands, "profile", run, TEXT))
 
 
 def _add_owner(commands: _Commands) -> None:

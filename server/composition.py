@@ -15,7 +15,6 @@ import anyio
 from historian.backlog import MessageBacklog, event_backlog, profile_backlog
 from historian.backup import Made, back_up
 from historian.bell import Bell
-from historian.biographer import Biographer
 from historian.chains import ChainReader
 from historian.chat import Chat
 from historian.chat_states import out_of_order, runs_offline
@@ -38,9 +37,8 @@ from historian.memory import Memory, Parts
 from historian.memos import MemoStore
 from historian.message_search import MessageSearch
 from historian.pipeline import Pipeline
-from historian.profile_index import PROFILE_WORDS, ProfileIndex
+from historian.profile_index import PROFILE_WORDS
 from historian.profile_reading import ProfileReader
-from historian.profiles import ProfileStore
 from historian.pulse import Pulse
 from historian.queue import Queue
 from historian.rankings import Rankings
@@ -50,7 +48,7 @@ from historian.record import Record
 from historian.rerank import Reranker, Reranking
 from historian.retrieval import Retrieval
 from historian.searching import EventSearch
-from historian.status import Health, StatusReader
+from historian.status import Health, Merges, StatusReader
 from historian.steps import Steps
 from historian.telemetry import Telemetry
 from historian.trial import Trial
@@ -68,6 +66,7 @@ from server.folder import (
     make_folder,
 )
 from server.models import Models, make_models
+from server.profile_parts import ProfileParts, make_profiles
 from server.reload import SettingsWatch
 from server.settings import Settings, reread
 
@@ -99,6 +98,7 @@ class Household:
     chat: Chat
     prompts: PromptLibrary
     reranker: Reranker | None
+    profiles: ProfileParts
     make_store: Callable[[Embedder], VectorStore]
     doctor: Doctor
     folder: Path
@@ -116,9 +116,10 @@ class Household:
             return {name: connection.execute(sql).fetchone()[0] for name, sql in COUNTS.items()}
 
     def has_work(self) -> bool:
-        """Say whether there are jobs that can be done; while the memory is switched off, those that wait cannot."""
+        """Say whether anything can be done; while the memory is switched off, jobs and merges that wait cannot."""
         stats = self.queue.stats()
-        return bool(stats.processing or (stats.pending and self.live.enabled))
+        waiting = stats.pending or self.profiles.waiting.count()
+        return bool(stats.processing or (waiting and self.live.enabled))
 
     def reindex(self) -> int:
         """Make every vector anew and return how many there are. Search by words works meanwhile.
@@ -238,14 +239,25 @@ def _household(
     indexer = Indexer(engine, [event_backlog(database), profile_backlog(database), message_backlog])
     retrieval = Retrieval(database, engine, indexer, {"events": EVENT_WORDS, "profiles": PROFILE_WORDS})
     reranking = Reranking(models.reranker, lambda: live.query)
-    profile_index = ProfileIndex(database)
-    profiles = ProfileStore(settings.data_dir, clock=clock, revision_keep=options.profile.revision_keep)
-    biographer = Biographer(profiles, profile_index, options.profile.max_lines)
     steps, jobs_bell, vectors_bell, foreground, pulse = Steps(), Bell(), Bell(), Foreground(), Pulse()
+    profiles = make_profiles(
+        settings.data_dir,
+        database,
+        live,
+        clock,
+        chat=models.chat,
+        prompts=models.prompts,
+        discard=lambda rows: indexer.discard("profiles", rows),
+        changed=vectors_bell.ring,
+    )
+    biographer = profiles.biographer
     watch = SettingsWatch(settings, live, read, jobs_bell.ring_here)
     health = Health(
         pulse=pulse,
-        troubles=Troubles([live.switched_off, retrieval.state, offline, partial(out_of_order, models.chat)], clock),
+        troubles=Troubles(
+            [live.switched_off, retrieval.state, profiles.merger.state, offline, partial(out_of_order, models.chat)],
+            clock,
+        ),
         offline=offline,
         settings=watch.notes,
         options=live,
@@ -258,14 +270,15 @@ def _household(
         events=events,
         memos=memos,
         receipts=receipts,
-        biographer=biographer,
+        waiting=profiles.waiting,
+        merger=profiles.merger,
         evidence=EvidenceFinder(record, lambda: live.historian.recent_messages_inject_k),
         scribe=partial(make_scribe, models, live),
         indexer=indexer,
         telemetry=telemetry,
         clock=clock,
     )
-    profile_reader = ProfileReader(biographer, profile_index, retrieval, lambda: live.query, clock)
+    profile_reader = ProfileReader(biographer, profiles.index, retrieval, lambda: live.query, clock)
     rankings = Rankings(settings.data_dir / RANKINGS_NAME)
     parts = Parts(
         record=record,
@@ -273,7 +286,10 @@ def _household(
         desk=Desk(closer, jobs_bell, foreground),
         search=EventSearch(events, retrieval, lambda: live.query, clock, reranking),
         profiles=profile_reader,
-        status=StatusReader(queue, receipts, memos, steps, indexer, health, clock),
+        versions=profiles.versions,
+        status=StatusReader(
+            queue, receipts, memos, steps, indexer, health, clock, Merges(profiles.waiting, profiles.desk)
+        ),
         failures=FailureKeeper(queue, jobs_bell.ring),
         evidence=EvidenceReader(
             record=record,
@@ -290,6 +306,7 @@ def _household(
         pipeline=pipeline,
         indexer=indexer,
         biographer=biographer,
+        merger=profiles.merger,
         steps=steps,
         options=live,
         workers=options.historian.workers,
@@ -311,6 +328,7 @@ def _household(
         chat=models.chat,
         prompts=models.prompts,
         reranker=models.reranker,
+        profiles=profiles,
         make_store=lambda embedder: vector_store(settings, embedder, clock),
         doctor=make_doctor(settings.data_dir, Patient(database, engine, indexer, biographer, queue), clock),
         folder=settings.data_dir,

@@ -63,6 +63,11 @@ def status_prose(status: Status) -> str:
     lines.append(f"{status.unembedded} statements wait for their vector (they are found by words already).")
     lines += [f"Failed {job.job_id}: {job.error}" for job in status.failures]
     lines += [f"Memo {local(memo.at, memo.timezone)}: {quoted(memo.text)}" for memo in status.memos]
+    lines += [
+        f"A merge of the profile of {one.entity_type} {one.entity_id} is held for review {one.review_id}: "
+        f"{quoted('; '.join(one.reasons))} A person decides with `shiguan profile review`."
+        for one in status.held
+    ]
     if status.offline:
         lines.append("Runs offline: " + "; ".join(status.offline) + ".")
     since = {one.what: local(one.since, status.timezone) for one in status.troubles}

@@ -24,6 +24,7 @@ from server import __version__
 from server.composition import Household
 from server.owner.lines import MAX_LINE_BYTES
 from server.owner.preamble import encode
+from server.owner.profiles import ProfileRequests
 from server.tools.evidence_results import messages_answer
 
 Operation = Callable[[Mapping[str, Any]], dict[str, Any]]
@@ -44,6 +45,7 @@ class Control:
             "search": self._search,
             "doctor": self._examine,
             "backup": self._backup,
+            "profile": ProfileRequests(household.profiles).answer,
         }
 
     async def serve(self, lines: BufferedByteReceiveStream, stream: SocketStream) -> None:

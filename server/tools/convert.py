@@ -15,6 +15,7 @@ from server.tools.results import (
     EventsAnswer,
     FailureItem,
     GateAdvice,
+    HeldItem,
     JobItem,
     MemoItem,
     ProfileAnswer,
@@ -135,6 +136,16 @@ def status_answer(status: Status) -> StatusAnswer:
             for memo in status.memos
         ],
         hint=status.hint,
+        held=[
+            HeldItem(
+                review_id=one.review_id,
+                entity_type=one.entity_type,
+                entity_id=one.entity_id,
+                since=local(one.since, status.timezone),
+                reasons=[*one.reasons],
+            )
+            for one in status.held
+        ],
     )
 
 

@@ -131,6 +131,16 @@ class TroubleItem(Answer):
     since: str
 
 
+class HeldItem(Answer):
+    """A merge of a profile that a person has to look at before it is carried out."""
+
+    review_id: int
+    entity_type: str
+    entity_id: str
+    since: str
+    reasons: list[str]
+
+
 class StatusAnswer(Answer):
     """The state of the memory, as far as it concerns the asker. `settings` says what of the file has no effect."""
 
@@ -148,6 +158,7 @@ class StatusAnswer(Answer):
     failures: list[FailureItem]
     memos: list[MemoItem]
     hint: str
+    held: list[HeldItem]
 
 
 class AppendFailure(Answer):
