@@ -11,6 +11,7 @@ from historian.closing import Closing, TurnCloser
 from historian.desk import Desk
 from historian.errors import InvalidInputError, NotFoundError
 from historian.evidence_reading import MAX_QUERY, EvidenceReader, ScopedEvidence
+from historian.exporting import Exporter, ExportPage
 from historian.failures import FailureKeeper
 from historian.guard import Guard
 from historian.ids import normalise_id
@@ -24,6 +25,7 @@ from historian.record import Record
 from historian.searching import EventQuery, EventSearch
 from historian.session import Session
 from historian.status import StatusReader
+from historian.taking_in import Intaker, TakenIn
 from historian.turn import Receipt, Turn, TurnFields
 from historian.views import AppendResult, FoundEvents, FoundProfiles, Memo, ProfileView, Status
 from historian.zones import load_zone, parse_instant
@@ -46,6 +48,8 @@ class Parts:
     failures: FailureKeeper
     evidence: EvidenceReader
     indexer: Indexer
+    exporter: Exporter
+    intaker: Intaker
 
 
 class Memory:
@@ -210,6 +214,23 @@ class ScopedMemory:
             memos=self._options.now.context.recent_memos_inject_k,
             timezone=self._session.timezone,
         )
+
+    def export(self, cursor: str, limit: int) -> ExportPage:
+        """Return the next `limit` lines of everything that is this request's own; an empty cursor begins."""
+        return self._parts.exporter.page(self._scope, cursor, limit)
+
+    def take_in(self, lines: Sequence[object]) -> TakenIn:
+        """Store lines of an export, as far as they are of this user or these groups; each once, a bad one is named."""
+        guard, good = self.guard(), list[tuple[int, object]]()
+        failed: list[tuple[int, str]] = []
+        for index, line in enumerate(lines):
+            try:
+                good.append((index, guard.value(line, f"line {index}")))
+            except InvalidInputError as error:
+                failed.append((index, str(error)))
+        taken = self._parts.intaker.take(self._scope, [line for _, line in good])
+        failed += [(good[at][0], reason) for at, reason in taken.failed]
+        return replace(taken, failed=tuple(sorted(failed)))
 
     def retry_jobs(self, job_id: str | None = None) -> list[str]:
         """Have one failed job of this scope done again with a fresh count, or all of them; return their ids.

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from historian.amendments import Amendments
 from historian.clock import Clock
 from historian.database import Database
 from historian.errors import StoreError
@@ -14,13 +15,14 @@ from historian.evidence import EvidenceFinder
 from historian.indexer import Indexer
 from historian.intake import message_from
 from historian.job import Job
+from historian.likeness import Likeness
 from historian.memos import MemoStore
 from historian.merge_waiting import MergeWaiting
-from historian.model import Event, Owner
-from historian.profile import PRIVATE
+from historian.model import Event, Origin, Owner
 from historian.profile_merging import ProfileMerger
 from historian.receipts import ReceiptStore
 from historian.record import Record
+from historian.rewording import LineKeeper, targets
 from historian.telemetry import Telemetry
 from historian.views import Memo
 from historian.work import APPEND, END, TurnWork, acknowledged_at, scope_from
@@ -30,6 +32,13 @@ if TYPE_CHECKING:
     from historian.scribe import Scribe
 
 Step = Callable[[str], None]
+
+BY_RULES = {
+    "model:outage": "Stored in words by rule, since the chat model was away; it is phrased again when it is back.",
+    "model:refused": "Stored in words by rule, since the chat model refused or is not set up rightly; see degraded.",
+    "model:unusable": "Stored in words by rule, since the chat model gave no usable answer.",
+}
+DRIFTED = "Stored as it was given and flagged, since the chat model kept saying something else."
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +53,9 @@ class Pipeline:
     waiting: MergeWaiting
     merger: ProfileMerger
     evidence: EvidenceFinder
+    likeness: Likeness
+    amendments: Amendments
+    keeper: LineKeeper
     scribe: Callable[[], Scribe]
     indexer: Indexer
     telemetry: Telemetry
@@ -98,15 +110,19 @@ class Pipeline:
         with self.database.write():
             self.events.add(stored)
             self._remember_memo(work, stored)
+            gone = self._supersede(work, stored)
             entities = self._await_merge(work, stored)
         if is_new:
             self.telemetry.stored(stored)
+        self.indexer.discard("events", gone)
         self.database.flush()  # a profile never names an event that a power cut takes away
         step("merge")
+        if work.corrects:
+            self.keeper.carry()
         for entity in entities:
             self.merger.merge(entity)
         step("settle")
-        self.receipts.settle(job.job_id, "done", error=None, attempts=job.attempts, now=self.clock.now())
+        self.receipts.settle(job.job_id, "done", error=_by_rules(stored), attempts=job.attempts, now=self.clock.now())
 
     def _append(self, payload: dict[str, Any], step: Step) -> None:
         step("record")
@@ -117,8 +133,23 @@ class Pipeline:
 
     def _same_as(self, owner: Owner, text: str) -> str | None:
         """Return the id of an earlier statement of the same owner that says the same, or None."""
-        found = self.events.saying(owner, text)
+        found = self.likeness.same_as(owner, text)
         return found.event.event_id if found is not None else None
+
+    def _supersede(self, work: TurnWork, stored: list[Event]) -> list[int]:
+        """Let flagged events that this turn words anew stand as receipts of the new ones; return their rows."""
+        new = {event.index: event for event in stored if event.has_new_info and not event.is_echo}
+        rows: list[int] = []
+        for correction in work.corrects:
+            event = new.get(correction.by)
+            entry = self.receipts.get(correction.job_id, work.scope.owner)
+            if event is None or entry is None:
+                continue
+            end_seq = entry.end_seq if correction.end_seq is None else correction.end_seq
+            old_id = f"{correction.request_id}:{end_seq}:{correction.index}"
+            row = self.amendments.supersede(event.owner, old_id, event.same_as or event.event_id)
+            rows += [] if row is None else [row]
+        return rows
 
     def _remember_memo(self, work: TurnWork, stored: list[Event]) -> None:
         memo = next((event for event in stored if not event.has_new_info), None)
@@ -127,18 +158,19 @@ class Pipeline:
             self.memos.add(memo.owner, f"author:{work.sender_id}", work.request_id, kept)
 
     def _await_merge(self, work: TurnWork, stored: list[Event]) -> list[Owner]:
-        """Let new statements wait for their merge, and return into whose profiles: in one transaction with the events.
-
-        In private the profile is that of the user; in a group those of the speaker and of the group.
-        """
+        """Let new statements wait for their merge, in one transaction with them, and return into whose profiles."""
         new = [event for event in stored if event.has_new_info and not event.is_echo]
         if not new:
             return []
-        group = Owner("group", work.scope.group_id) if work.scope.group_id is not None else None
-        person = Owner("user", work.sender_id if group else work.scope.user_id)
-        shown_in = PRIVATE if group is None else group.key
-        self.waiting.add(person, new, shown_in=shown_in, name=new[0].sender_name, job_id=work.job_id)
-        if group is None:
-            return [person]
-        self.waiting.add(group, new, shown_in=shown_in, name=work.session.group_name, job_id=work.job_id)
-        return [person, group]
+        into = targets(new[0])
+        for entity, shown_in in into:
+            name = work.session.group_name if entity.kind == "group" else new[0].sender_name
+            self.waiting.add(entity, new, shown_in=shown_in, name=name, job_id=work.job_id)
+        return [entity for entity, _ in into]
+
+
+def _by_rules(stored: list[Event]) -> str | None:
+    """Return why a model that is set did not phrase these events, as a sentence, or None."""
+    why = next((flag for event in stored for flag in event.flags if flag in BY_RULES), None)
+    drifted = any(event.origin is Origin.DEGRADED for event in stored)
+    return BY_RULES[why] if why is not None else DRIFTED if drifted else None

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import anyio
 
@@ -20,36 +19,36 @@ from historian.chat import Chat
 from historian.chat_states import out_of_order, runs_offline
 from historian.clock import Clock, SystemClock
 from historian.closing import TurnCloser
+from historian.corrections import Corrections
 from historian.cursors import Cursors
 from historian.database import Database
 from historian.desk import Desk
 from historian.doctor import Doctor
 from historian.embed import Embedder
 from historian.engine import Engine
-from historian.events import EVENT_WORDS, EventStore
-from historian.evidence import EvidenceFinder
+from historian.errors import StoreError
+from historian.events import EVENT_WORDS
 from historian.evidence_reading import EvidenceReader
+from historian.exporting import Exporter
 from historian.failures import FailureKeeper
 from historian.foreground import Foreground
 from historian.indexer import Indexer
 from historian.live import LiveOptions
 from historian.memory import Memory, Parts
-from historian.memos import MemoStore
 from historian.message_search import MessageSearch
-from historian.pipeline import Pipeline
 from historian.profile_index import PROFILE_WORDS
 from historian.profile_reading import ProfileReader
 from historian.pulse import Pulse
 from historian.queue import Queue
 from historian.rankings import Rankings
 from historian.rebuilding import rebuild_vectors
-from historian.receipts import ReceiptStore
-from historian.record import Record
 from historian.rerank import Reranker, Reranking
 from historian.retrieval import Retrieval
+from historian.returned import ReturnedTexts
 from historian.searching import EventSearch
 from historian.status import Health, Merges, StatusReader
 from historian.steps import Steps
+from historian.taking_in import Intaker
 from historian.telemetry import Telemetry
 from historian.trial import Trial
 from historian.troubles import Troubles
@@ -65,13 +64,11 @@ from server.folder import (
     VECTORS_NAME,
     make_folder,
 )
+from server.historian_parts import Asking, make_historian_parts, make_stores
 from server.models import Models, make_models
 from server.profile_parts import ProfileParts, make_profiles
 from server.reload import SettingsWatch
 from server.settings import Settings, reread
-
-if TYPE_CHECKING:
-    from historian.scribe import Scribe
 
 COUNTS = {
     "messages": "SELECT count(*) FROM messages",
@@ -138,17 +135,12 @@ class Household:
         self.chat.close()
         if self.reranker is not None:
             self.reranker.close()
+        with suppress(StoreError):
+            self.historian.returned.flush()
         self.engine.close()
         self.queue.close()
         self.rankings.close()
         self.database.close()
-
-
-def make_scribe(models: Models, live: LiveOptions) -> Scribe:
-    """Return who has observations phrased by the chat model; imported late, since its patterns take time."""
-    from historian.scribe import Scribe
-
-    return Scribe(models.chat, models.prompts, lambda: live.historian.rewrite_max_retry)
 
 
 def open_queue(settings: Settings, clock: Clock) -> Queue:
@@ -229,12 +221,8 @@ def _household(
     options = settings.options
     engine = _engine(settings, models.embedder, clock)
     telemetry.watch_queue(queue.stats)
-    record, events, memos, receipts = (
-        Record(database),
-        EventStore(database),
-        MemoStore(database),
-        ReceiptStore(database),
-    )
+    stores = make_stores(database)
+    record, events, memos, receipts = stores.record, stores.events, stores.memos, stores.receipts
     message_backlog = MessageBacklog(database, settings.embedding.chunk_size)
     indexer = Indexer(engine, [event_backlog(database), profile_backlog(database), message_backlog])
     retrieval = Retrieval(database, engine, indexer, {"events": EVENT_WORDS, "profiles": PROFILE_WORDS})
@@ -262,21 +250,17 @@ def _household(
         settings=watch.notes,
         options=live,
     )
-    closer = TurnCloser(queue, receipts, clock)
+    returned = ReturnedTexts(database, clock)
+    closer = TurnCloser(queue, receipts, returned, Corrections(), clock)
     closer.adopt([*queue.jobs("pending"), *queue.jobs("processing")])
-    pipeline = Pipeline(
-        database=database,
-        record=record,
-        events=events,
-        memos=memos,
-        receipts=receipts,
-        waiting=profiles.waiting,
-        merger=profiles.merger,
-        evidence=EvidenceFinder(record, lambda: live.historian.recent_messages_inject_k),
-        scribe=partial(make_scribe, models, live),
-        indexer=indexer,
-        telemetry=telemetry,
-        clock=clock,
+    parts_of_historian = make_historian_parts(
+        stores,
+        profiles,
+        engine,
+        indexer,
+        live,
+        Asking(models.chat, models.prompts, telemetry),
+        clock,
     )
     profile_reader = ProfileReader(biographer, profiles.index, retrieval, lambda: live.query, clock)
     rankings = Rankings(settings.data_dir / RANKINGS_NAME)
@@ -300,10 +284,14 @@ def _household(
             clock=clock,
         ),
         indexer=indexer,
+        exporter=Exporter(database, record, events, profiles.store, clock),
+        intaker=Intaker(database, record, events, memos, profiles.store, biographer, indexer),
     )
     historian = Historian(
         queue=queue,
-        pipeline=pipeline,
+        pipeline=parts_of_historian.pipeline,
+        upgrader=parts_of_historian.upgrader,
+        returned=returned,
         indexer=indexer,
         biographer=biographer,
         merger=profiles.merger,
