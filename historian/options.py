@@ -133,7 +133,7 @@ class ChatOptions(_Table):
 
 @dataclass(frozen=True, slots=True)
 class RerankOptions(_Table):
-    """Where a reranker is served; without a model there is none. `timeout` is in seconds."""
+    """Where a reranker is served; without a base_url there is none. `timeout` is in seconds."""
 
     bounds: ClassVar[Bounds] = {"timeout": (0.1, 600)}
 

@@ -14,11 +14,9 @@ import anyio
 from historian.backlog import MessageBacklog, event_backlog, profile_backlog
 from historian.backup import Made, back_up
 from historian.bell import Bell
-from historian.calibration import CalibrationFile
 from historian.capturing import CaptureDesk
 from historian.chains import ChainReader
 from historian.chat import Chat
-from historian.chat_client import OpenAIChat
 from historian.chat_states import out_of_order, runs_offline
 from historian.clock import Clock, SystemClock
 from historian.closing import TurnCloser
@@ -27,9 +25,9 @@ from historian.cursors import Cursors
 from historian.database import Database
 from historian.desk import Desk
 from historian.doctor import Doctor
-from historian.embed import BuiltinEmbedder, Embedder, Endpoint, OpenAIEmbedder
+from historian.embed import Embedder
 from historian.engine import Engine
-from historian.errors import InvalidInputError, NotConfiguredError, StoreError
+from historian.errors import StoreError
 from historian.events import EVENT_WORDS
 from historian.evidence_reading import EvidenceReader
 from historian.exporting import Exporter
@@ -45,6 +43,7 @@ from historian.pulse import Pulse
 from historian.queue import Queue
 from historian.rankings import Rankings
 from historian.rebuilding import rebuild_vectors
+from historian.rerank import Reranker, Reranking
 from historian.retrieval import Retrieval
 from historian.returned import ReturnedTexts
 from historian.searching import EventSearch
@@ -57,10 +56,9 @@ from historian.troubles import Troubles
 from historian.vectors import COLLECTIONS, VectorStore
 from historian.word_paging import WordPager
 from historian.worker import Historian
-from prompts import PromptError, PromptLibrary
+from prompts import PromptLibrary
 from server.checkup import Patient, make_doctor
 from server.folder import (
-    CALIBRATION_NAME,
     DATABASE_NAME,
     QUEUES_NAME,
     RANKINGS_NAME,
@@ -68,6 +66,7 @@ from server.folder import (
     make_folder,
 )
 from server.historian_parts import Asking, make_historian_parts, make_stores
+from server.models import Models, make_models
 from server.profile_parts import ProfileParts, make_profiles
 from server.reload import SettingsWatch
 from server.settings import Settings, reread
@@ -84,15 +83,6 @@ COUNTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Models:
-    """What is asked of models, and the texts for them."""
-
-    embedder: Embedder
-    chat: Chat
-    prompts: PromptLibrary
-
-
-@dataclass(frozen=True, slots=True)
 class Household:
     """All that one process holds of one data folder."""
 
@@ -105,6 +95,7 @@ class Household:
     rankings: Rankings
     chat: Chat
     prompts: PromptLibrary
+    reranker: Reranker | None
     profiles: ProfileParts
     make_store: Callable[[Embedder], VectorStore]
     doctor: Doctor
@@ -143,47 +134,14 @@ class Household:
     def close(self) -> None:
         """Close every store. The folder may be opened again afterwards."""
         self.chat.close()
+        if self.reranker is not None:
+            self.reranker.close()
         with suppress(StoreError):
             self.historian.returned.flush()
         self.engine.close()
         self.queue.close()
         self.rankings.close()
         self.database.close()
-
-
-def make_embedder(settings: Settings) -> Embedder:
-    """Return the configured embedder, not loaded yet.
-
-    Raises:
-        NotConfiguredError: the provider needs a model or base_url that is not set.
-    """
-    chosen = settings.embedding
-    if chosen.provider == "builtin":
-        return BuiltinEmbedder()
-    if not chosen.model:
-        raise NotConfiguredError("embedding.provider is openai, so embedding.model must be set too.")
-    endpoint = Endpoint(
-        base_url=chosen.base_url,
-        api_key=chosen.api_key.get_secret_value(),
-        model=chosen.model,
-        dimensions=chosen.dimensions or None,
-        timeout=chosen.timeout,
-    )
-    return OpenAIEmbedder(endpoint, calibrations=CalibrationFile(settings.data_dir / CALIBRATION_NAME))
-
-
-def make_prompts(settings: Settings) -> PromptLibrary:
-    """Return the texts for models.
-
-    Raises:
-        InvalidInputError: a file in the folder of prompts is wrong.
-    """
-    library = PromptLibrary(settings.prompts.dir)
-    try:
-        library.check()
-    except PromptError as error:
-        raise InvalidInputError(str(error)) from None
-    return library
 
 
 def open_queue(settings: Settings, clock: Clock) -> Queue:
@@ -212,18 +170,15 @@ def open_household(
 
     Raises:
         StoreError: the database or the queue cannot be opened.
-        NotConfiguredError: the embedder lacks a setting.
+        NotConfiguredError: the embedder or the reranker lacks a setting.
         InvalidInputError: a replaced prompt is wrong.
     """
     # Two BLAS threads that compete for two cores make an embedding three times slower; read when numpy is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     clock = clock or SystemClock()
     make_folder(settings.data_dir)
-    prompts = make_prompts(settings)
     telemetry = Telemetry()
-    models = Models(
-        embedder or make_embedder(settings), chat or OpenAIChat(settings.chat.options, clock, telemetry.called), prompts
-    )
+    models = make_models(settings, clock, telemetry.called, embedder=embedder, chat=chat)
     database = Database(settings.data_dir / DATABASE_NAME)
     again = read or partial(reread, settings)
     return _household(settings, database, models, open_queue(settings, clock), telemetry, clock, again)
@@ -272,6 +227,7 @@ def _household(
     message_backlog = MessageBacklog(database, settings.embedding.chunk_size)
     indexer = Indexer(engine, [event_backlog(database), profile_backlog(database), message_backlog])
     retrieval = Retrieval(database, engine, indexer, {"events": EVENT_WORDS, "profiles": PROFILE_WORDS})
+    reranking = Reranking(models.reranker, lambda: live.query)
     steps, jobs_bell, vectors_bell, foreground, pulse = Steps(), Bell(), Bell(), Foreground(), Pulse()
     profiles = make_profiles(
         settings.data_dir,
@@ -313,7 +269,7 @@ def _household(
         record=record,
         closer=closer,
         desk=Desk(closer, jobs_bell, foreground),
-        search=EventSearch(events, retrieval, lambda: live.query, clock),
+        search=EventSearch(events, retrieval, lambda: live.query, clock, reranking),
         profiles=profile_reader,
         versions=profiles.versions,
         status=StatusReader(
@@ -324,7 +280,7 @@ def _household(
             record=record,
             cursors=Cursors(database),
             pager=WordPager(rankings),
-            search=MessageSearch(database, engine, indexer, retrieval),
+            search=MessageSearch(database, engine, indexer, retrieval, reranking),
             chains=ChainReader(record, events, profile_reader),
             clock=clock,
         ),
@@ -361,6 +317,7 @@ def _household(
         rankings=rankings,
         chat=models.chat,
         prompts=models.prompts,
+        reranker=models.reranker,
         profiles=profiles,
         make_store=lambda embedder: vector_store(settings, embedder, clock),
         doctor=make_doctor(settings.data_dir, Patient(database, engine, indexer, biographer, queue), clock),

@@ -218,6 +218,8 @@ async def test_messages_may_come_as_json_and_repeating_them_changes_nothing(tmp_
             "inserted": 1,
             "ignored": 0,
             "failed": [],
+            "warnings": [],
+            "job_ids": [],
         }
         assert (await alice.call("messages_append", messages=[]))["inserted"] == 0
 
