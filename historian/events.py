@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -47,11 +47,10 @@ class EventStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(self, events: Sequence[Event]) -> None:
-        """Store events once each, in one transaction with their audiences, evidence links and words."""
+    def add(self, events: Sequence[Event]) -> int:
+        """Store events once each, in one transaction with audiences, evidence links and words; return how many."""
         with self._database.write() as connection:
-            for event in events:
-                self._add(connection, event)
+            return sum(self._add(connection, event) for event in events)
 
     def within(self, reach: Reach) -> ReadableEvents:
         """Return the events that `reach` may read."""
@@ -67,26 +66,37 @@ class EventStore:
             ).fetchall()
         return [stored_event(row) for row in rows]
 
-    def saying(self, owner: Owner, text: str) -> StoredEvent | None:
-        """Return the earliest statement of this owner that says the same as `text` (see `sameness`), or None."""
+    def saying(self, owner: Owner, text: str, but: Collection[str] = ()) -> StoredEvent | None:
+        """Return the earliest statement of this owner that says the same as `text` (see `sameness`), or None.
+
+        Events with the ids `but` do not count.
+        """
         mark = statement_key(text)
         if not mark:
             return None
         with self._database.read() as connection:
             row = connection.execute(
                 f"SELECT row, {EVENT_FIELDS} FROM events WHERE owner_key = ? AND mark = ? AND same_as IS NULL"
-                " ORDER BY row LIMIT 1",
-                (owner.key, mark),
+                " AND event_id NOT IN (SELECT value FROM json_each(?)) ORDER BY row LIMIT 1",
+                (owner.key, mark, json.dumps([*but])),
             ).fetchone()
         return stored_event(row) if row else None
 
-    def _add(self, connection: sqlite3.Connection, event: Event) -> None:
+    def named(self, owner: Owner, event_id: str) -> Event | None:
+        """Return one event of this owner, or None."""
+        with self._database.read() as connection:
+            row = connection.execute(
+                f"SELECT row, {EVENT_FIELDS} FROM events WHERE owner_key = ? AND event_id = ?", (owner.key, event_id)
+            ).fetchone()
+        return stored_event(row).event if row else None
+
+    def _add(self, connection: sqlite3.Connection, event: Event) -> bool:
         marks = ", ".join("?" * 25)
         cursor = connection.execute(
             f"INSERT OR IGNORE INTO events ({EVENT_FIELDS}, mark, epoch_ms) VALUES ({marks})", _values(event)
         )
         if cursor.rowcount == 0:
-            return
+            return False
         row = int(cursor.lastrowid or 0)
         audiences = event.owner.audiences(event.sender_id)
         connection.executemany(
@@ -99,6 +109,7 @@ class EventStore:
         )
         if event.same_as is None:
             EVENT_WORDS.add(connection, row, event.text, audiences)
+        return True
 
 
 class ReadableEvents:

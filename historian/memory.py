@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Unpack, cast
 
+from historian.capturing import CaptureDesk
 from historian.closing import Closing, TurnCloser
 from historian.desk import Desk
-from historian.errors import InvalidInputError, NotFoundError
+from historian.errors import InvalidInputError, NotFoundError, StoreError
 from historian.evidence_reading import MAX_QUERY, EvidenceReader, ScopedEvidence
+from historian.exporting import Exporter, ExportPage
 from historian.failures import FailureKeeper
 from historian.guard import Guard
 from historian.ids import normalise_id
@@ -24,6 +26,7 @@ from historian.record import Record
 from historian.searching import EventQuery, EventSearch
 from historian.session import Session
 from historian.status import StatusReader
+from historian.taking_in import Intaker, TakenIn
 from historian.turn import Receipt, Turn, TurnFields
 from historian.views import AppendResult, FoundEvents, FoundProfiles, Memo, ProfileView, Status
 from historian.zones import load_zone, parse_instant
@@ -46,6 +49,9 @@ class Parts:
     failures: FailureKeeper
     evidence: EvidenceReader
     indexer: Indexer
+    exporter: Exporter
+    intaker: Intaker
+    captures: CaptureDesk
 
 
 class Memory:
@@ -102,8 +108,12 @@ class ScopedMemory:
         """Return what every text passes that is written on behalf of this request, one for each call."""
         return Guard(self._options.now.guard.credentials)
 
-    def append(self, messages: Sequence[object]) -> AppendResult:
-        """Record chat turns under the owner of this request; a bad one is named and never stops the rest."""
+    def append(self, messages: Sequence[object], *, consider: bool = False) -> AppendResult:
+        """Record chat turns under the owner of this request; a bad one is named and never stops the rest.
+
+        With `consider` the historian decides behind it whether they hold anything worth remembering. That this cannot
+        be noted now never breaks the append.
+        """
         zone, guard = load_zone(self._session.timezone), self.guard()
         good: list[Message] = []
         failed: list[tuple[int, str]] = []
@@ -114,7 +124,15 @@ class ScopedMemory:
                 failed.append((index, str(error)))
         appended = self._parts.record.append(self._scope.owner, good)
         self._parts.indexer.discard("messages", appended.left_rows)
-        return AppendResult(appended.inserted, appended.ignored, tuple(failed), guard.notes)
+        jobs, notes = self._considered(good) if consider else ((), ())
+        return AppendResult(appended.inserted, appended.ignored, tuple(failed), (*guard.notes, *notes), jobs)
+
+    def _considered(self, messages: Sequence[Message]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the jobs in which messages are considered, and what to say where they are not."""
+        try:
+            return tuple(self._parts.captures.hand_in(self._scope, self._session, messages)), ()
+        except StoreError as error:
+            return (), (f"The messages are recorded, but they are not considered: {error}",)
 
     @property
     def evidence(self) -> ScopedEvidence:
@@ -210,6 +228,23 @@ class ScopedMemory:
             memos=self._options.now.context.recent_memos_inject_k,
             timezone=self._session.timezone,
         )
+
+    def export(self, cursor: str, limit: int) -> ExportPage:
+        """Return the next `limit` lines of everything that is this request's own; an empty cursor begins."""
+        return self._parts.exporter.page(self._scope, cursor, limit)
+
+    def take_in(self, lines: Sequence[object]) -> TakenIn:
+        """Store lines of an export, as far as they are of this user or these groups; each once, a bad one is named."""
+        guard, good = self.guard(), list[tuple[int, object]]()
+        failed: list[tuple[int, str]] = []
+        for index, line in enumerate(lines):
+            try:
+                good.append((index, guard.value(line, f"line {index}")))
+            except InvalidInputError as error:
+                failed.append((index, str(error)))
+        taken = self._parts.intaker.take(self._scope, [line for _, line in good])
+        failed += [(good[at][0], reason) for at, reason in taken.failed]
+        return replace(taken, failed=tuple(sorted(failed)))
 
     def retry_jobs(self, job_id: str | None = None) -> list[str]:
         """Have one failed job of this scope done again with a fresh count, or all of them; return their ids.

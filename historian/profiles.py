@@ -162,6 +162,38 @@ class ProfileStore:
             data = self._files(entity).revisions.read(revision)
         return parse(data, entity)
 
+    def raw(self, entity: Owner) -> str | None:
+        """Return the text of the file as it stands, or None where there is none; what is no UTF-8 is replaced."""
+        data = self._files(entity).read()
+        return None if data is None else data.decode("utf-8", "replace")
+
+    def raw_revision(self, entity: Owner, revision: str) -> str:
+        """Return the text of a kept version. Raises NotFoundError."""
+        with DiskErrors():
+            return self._files(entity).revisions.read(revision).decode("utf-8", "replace")
+
+    def put_back(self, entity: Owner, data: bytes, history: Iterable[tuple[str, str]]) -> bool:
+        """Write a file and its earlier versions as they stood elsewhere; say whether the file is new.
+
+        Raises:
+            ConflictError: there is another profile of this entity already, which is left as it is.
+            InvalidInputError: the file is too large, or the name of a version is wrong.
+        """
+        files = self._files(entity)
+        current = files.read()
+        if current is not None and current != data:
+            raise ConflictError("There is a profile already; import into an empty folder, or merge the two by hand.")
+        if len(data) > MAX_FILE_BYTES:
+            raise InvalidInputError("The profile is larger than 8 MiB; shorten it by hand.")
+        with DiskErrors():
+            for name, text in history:
+                files.revisions.put(name, text.encode())
+            if current is None:
+                files.revisions.note_written(data)
+                make_folder(files.path.parent)
+                write_durably(files.path, data)
+        return current is None
+
     def restore(self, entity: Owner, revision: str) -> Profile:
         """Make an earlier version the present one, the present one becoming a revision, and return it as written.
 

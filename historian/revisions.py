@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from historian.durable import FolderSync, publish, stage, write_durably
-from historian.errors import NotFoundError
+from historian.errors import InvalidInputError, NotFoundError
 
 _STAMP = "%Y%m%dT%H%M%S.%fZ"
 _NAME = re.compile(r"(?P<stamp>\d{8}T\d{6}\.\d{6}Z)(?P<aside>\.unreadable)?\Z")
@@ -65,6 +65,19 @@ class Revisions:
         if readable:  # the new one is not among those listed before
             for revision in same_sort[self._keep - 1 :]:
                 (self._folder / f"{revision.name}.md").unlink(missing_ok=True)
+
+    def put(self, name: str, data: bytes) -> None:
+        """Keep a version under the name it had elsewhere, unless there is one of that name.
+
+        Raises:
+            InvalidInputError: it is no name of a version.
+        """
+        if _revision(name) is None:
+            raise InvalidInputError("The name of an earlier version of a profile is wrong; export it again.")
+        make_folder(self._folder)
+        path = self._folder / f"{name}.md"
+        if not path.exists():
+            write_durably(path, data)
 
     def last_written(self) -> bytes | None:
         """Return what the store itself wrote last, or None: what differs from it was changed by hand."""

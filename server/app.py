@@ -21,7 +21,7 @@ from mcp.server.mcpserver.resources import ResourceSecurity
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR, CallToolResult, InputRequiredResult
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult
 from typing_extensions import override
 
 from historian.errors import NotConfiguredError, NotFoundError, ShiguanError
@@ -98,6 +98,14 @@ class ShiguanServer(MCPServer[Attached]):
             return refusal(str(error))
         except UnexpectedToolError as wrapped:
             return _tool_failure(wrapped)
+
+    @override
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Attached, Any] | None = None
+    ) -> GetPromptResult | InputRequiredResult:
+        if self._prompt_manager.get_prompt(name) is None:
+            raise MCPError(code=INVALID_PARAMS, message="There is no prompt of that name; prompts/list shows them.")
+        return await super().get_prompt(name, arguments, context)
 
     @override
     async def read_resource(

@@ -38,6 +38,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_serve(commands)
     _add_log(commands)
     _add_import(commands)
+    _add_export(commands)
     _add_search(commands)
     _add_status(commands)
     _add_reindex(commands)
@@ -122,6 +123,9 @@ def _add_log(commands: _Commands) -> None:
     parser.add_argument("--sender-id")
     parser.add_argument("--sender-name")
     parser.add_argument("--ts", help="ISO 8601 (default: now)")
+    parser.add_argument(
+        "--consider", action="store_true", help="have the historian decide whether it is worth remembering"
+    )
 
 
 def _add_import(commands: _Commands) -> None:
@@ -139,7 +143,7 @@ def _add_import(commands: _Commands) -> None:
         "--format",
         default="auto",
         help="auto (default: told by the content), claude-code, codex, chatgpt, claude-ai, telegram, discord, slack,"
-        " whatsapp, onebot, qq, mem0, basic-memory, server-memory, csv, json or jsonl",
+        " whatsapp, onebot, qq, mem0, basic-memory, server-memory, csv, json, jsonl or shiguan",
     )
     parser.add_argument(
         "--me", action="append", metavar="NAME", help="a name or id by which the export calls the user; may be repeated"
@@ -147,6 +151,20 @@ def _add_import(commands: _Commands) -> None:
     parser.add_argument("--since", metavar="TIME", help="leave out what was said before: ISO 8601, or a date")
     parser.add_argument("--dry-run", action="store_true", help="read and check everything, store nothing")
     parser.add_argument("--report", metavar="FILE", help="write each refused record to a file, one JSON object a line")
+
+
+def _add_export(commands: _Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.exporting import export
+
+        return export(arguments)
+
+    parser = _command(commands, "export", run, "Write everything of a user or group, to read or to import elsewhere.")
+    _with_identity(parser)
+    parser.add_argument("target", nargs="?", metavar="FOLDER", help="the folder to write to (default: stdout)")
+    parser.add_argument(
+        "--format", choices=("jsonl", "markdown"), default="jsonl", help="jsonl can be imported again (default)"
+    )
 
 
 def _add_search(commands: _Commands) -> None:

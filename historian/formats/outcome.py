@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -33,7 +34,15 @@ class Passed:
     what: str
 
 
-Outcome: TypeAlias = Read | Refusal | Passed
+@dataclass(frozen=True, slots=True)
+class Own:
+    """A line of an export of this memory, and where it stood."""
+
+    place: str
+    line: Mapping[str, Any]
+
+
+Outcome: TypeAlias = Read | Refusal | Passed | Own
 
 NO_TEXT = Passed("records without text")
 TOOLS = Passed("tool calls and results")

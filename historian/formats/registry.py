@@ -14,6 +14,7 @@ from historian.formats.discord import Discord
 from historian.formats.form import Format
 from historian.formats.mem0 import Mem0
 from historian.formats.onebot import OneBot
+from historian.formats.own import OwnExport
 from historian.formats.piece import Bundle, Piece
 from historian.formats.plain import PlainLines, PlainList, Table
 from historian.formats.qq_text import QqText
@@ -41,6 +42,7 @@ NAMES = (
     "csv",
     "json",
     "jsonl",
+    "shiguan",
 )
 """What `--format` takes."""
 
@@ -48,6 +50,7 @@ NAMES = (
 def all_formats() -> Sequence[Format]:
     """Return a reader of each format."""
     return (
+        OwnExport(),
         ClaudeCode(),
         Codex(),
         ChatGpt(),

@@ -54,13 +54,16 @@ def _import(
     if dry:
         Importer(plan, report, None, show).run(bundles)
         return
-    request: dict[str, Any] = {
-        "op": "append",
-        "scope": scope_payload(scope_of(settings)),
-        "timezone": settings.timezone,
-    }
+    whose: dict[str, Any] = {"scope": scope_payload(scope_of(settings)), "timezone": settings.timezone}
     with conversation(settings) as talk:
-        Importer(plan, report, lambda messages: talk.ask(request | {"messages": messages}), show).run(bundles)
+
+        def append(messages: list[Any]) -> dict[str, Any]:
+            return talk.ask({"op": "append", "messages": messages, **whose})
+
+        def take_in(lines: list[Any]) -> dict[str, Any]:
+            return talk.ask({"op": "take_in", "lines": lines, **whose})
+
+        Importer(plan, report, append, show, take_in).run(bundles)
 
 
 def _plan(arguments: argparse.Namespace, settings: BareSettings) -> Plan:

@@ -27,6 +27,8 @@ class Attended:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        # blanks around a value are no part of it (RFC 9110 §5.5), but the parser leaves those behind it
+        scope = {**scope, "headers": [(name, value.strip(b" \t")) for name, value in scope["headers"]]}
         answer = _Answer(send, self._metrics)
         among = self._streams if _is_stream(scope) else self._calls
         with self._metrics.timed(), anyio.CancelScope() as cancelling:

@@ -9,11 +9,12 @@ from typing import Any
 
 from historian.errors import InvalidInputError
 from historian.formats.form import Format
-from historian.formats.outcome import Outcome, Passed, Read, Refusal
+from historian.formats.outcome import Outcome, Own, Passed, Read, Refusal
 from historian.formats.piece import Bundle, Piece, Reading
 from historian.formats.plain import PlainLines
 from historian.formats.registry import AUTO, format_of
 from historian.intake import message_from
+from historian.takeout import kept_from
 from historian.zones import parse_instant
 from server.imports.reports import Report
 from server.imports.sources import STDIN, SourcePiece
@@ -40,11 +41,16 @@ class Plan:
 class Importer:
     """Does one import. A record that cannot be read never stops the others."""
 
-    def __init__(self, plan: Plan, report: Report, send: Send | None, show: Show) -> None:
-        """`send` stores messages and answers what became of them; None stores nothing, for a rehearsal."""
+    def __init__(self, plan: Plan, report: Report, send: Send | None, show: Show, take_in: Send | None = None) -> None:
+        """`send` stores messages and answers what became of them; None stores nothing, for a rehearsal.
+
+        `take_in` does the same with lines of an export of this memory.
+        """
         self._plan = plan
         self._report = report
         self._send = send or self._rehearse
+        self._take_in = take_in or self._rehearse_own
+        self._is_own = False
         self._show = show
         self._batch: list[tuple[str, str, Any]] = []
         self._refusals: list[tuple[int, str, str, str]] = []
@@ -88,6 +94,8 @@ class Importer:
 
     def _take(self, name: str, outcome: Outcome, piece: Piece) -> None:
         match outcome:
+            case Own(place, line):
+                self._add(name, place, dict(line), is_own=True)
             case Passed(what):
                 self._report.passed[what] += 1
             case Refusal(place, reason):
@@ -95,12 +103,18 @@ class Importer:
             case Read(_, message) if self._is_early(message):
                 self._report.early += 1
             case Read(place, message):
-                self._batch.append((name, place, message))
-                self._bytes += _size_of(message)
+                self._add(name, place, message, is_own=False)
         if len(self._batch) >= BATCH or self._bytes >= BATCH_BYTES or len(self._refusals) >= BATCH:
             self._flush()
         position = piece.position if isinstance(piece, SourcePiece) else 0
         self._show(self._done + min(position, piece.size), self._report.inserted + self._report.ignored)
+
+    def _add(self, name: str, place: str, record: Any, *, is_own: bool) -> None:
+        if is_own is not self._is_own:
+            self._flush()
+            self._is_own = is_own
+        self._batch.append((name, place, record))
+        self._bytes += _size_of(record)
 
     def _refuse(self, name: str, place: str, reason: str) -> None:
         self._refusals.append((len(self._batch), name, place, reason))
@@ -109,7 +123,8 @@ class Importer:
         """Send what was gathered, and note refusals in the order of the records."""
         failed: list[tuple[float, str, str, str]] = [(at - 0.5, *rest) for at, *rest in self._refusals]  # type: ignore[misc]
         if self._batch:
-            done = self._send([message for _, _, message in self._batch])
+            send = self._take_in if self._is_own else self._send
+            done = send([record for _, _, record in self._batch])
             self._report.inserted += done["inserted"]
             self._report.ignored += done["ignored"]
             self._report.forgotten += done.get("forgotten", 0)
@@ -138,8 +153,18 @@ class Importer:
                 failed.append((index, str(error)))
         return {"inserted": len(messages) - len(failed), "ignored": 0, "failed": failed}
 
+    def _rehearse_own(self, lines: list[Any]) -> dict[str, Any]:
+        failed: list[tuple[int, str]] = []
+        held = 0
+        for index, line in enumerate(lines):
+            try:
+                held += kept_from(line) is not None
+            except InvalidInputError as error:
+                failed.append((index, str(error)))
+        return {"inserted": held, "ignored": 0, "failed": failed}
+
 
 def _size_of(message: Any) -> int:
     """Return about how many bytes a message takes on its way to the owner; a plain file may hold anything."""
-    content = message.get("content") if isinstance(message, dict) else message
-    return _OVERHEAD + (2 * len(content) if isinstance(content, str) else 0)
+    texts = message.values() if isinstance(message, dict) else (message,)
+    return _OVERHEAD + sum(2 * len(text) for text in texts if isinstance(text, str))

@@ -83,6 +83,7 @@ class Stdio:
         )
         self.lines: list[bytes] = []
         self.log: list[str] = []
+        self.called: set[str] = set()
         self._answers: dict[Any, dict[str, Any]] = {}
         self._next = 0
         self._open = 2
@@ -175,6 +176,7 @@ class Stdio:
 
     def send_call(self, tool: str, /, **arguments: Any) -> int:
         """Call a tool without waiting and return the request's id."""
+        self.called.add(tool)
         return self.send("tools/call", {"name": tool, "arguments": arguments})
 
     def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:

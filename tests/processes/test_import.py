@@ -46,16 +46,16 @@ def test_all_formats_at_once_from_a_folder_with_a_report_of_what_was_left(house:
     """P107: what other programs hold comes in, with its ids, its people and its times."""
     report = tmp_path / "refused.jsonl"
     said, named = imported(house, str(FIXTURES), "--me", "Mira", "--me", "米拉", "--report", str(report))
-    assert said[0] == "57 imported, 0 known already, 12 refused."
+    assert said[0] == "60 imported, 0 known already, 13 refused."
     assert "2 × codex" in said[1]
     assert "4 × whatsapp" in said[1]
     assert said[2].startswith("Passed over: ")
     assert said[3].startswith("Files of no known format: ")
     refused = [json.loads(line) for line in report.read_text("utf-8").splitlines()]
-    assert len(refused) == len(named) == 12
+    assert len(refused) == len(named) == 13
     assert {one["file"] for one in refused} >= {"whatsapp/ios/_chat.txt", "telegram/result.json", "json/list.json"}
     again, _ = imported(house, str(FIXTURES), "--me", "Mira", "--me", "米拉")
-    assert again[0] == "0 imported, 57 known already, 12 refused."
+    assert again[0] == "0 imported, 60 known already, 13 refused."
     found = house.command("search", "--user", "mira", "苏州", "--mode", "lexical", "--json").stdout
     assert "明天去苏州吗" in json.loads(found)["items"][0]["content"]
 
@@ -140,3 +140,21 @@ def _stored(house: House) -> int:
         return house.count("SELECT count(*) FROM messages")
     except sqlite3.OperationalError:
         return 0
+
+
+def test_an_export_from_the_command_line_is_imported_again_and_read_by_people(house: House, tmp_path: Path) -> None:
+    """P105, P107."""
+    imported(house, str(FIXTURES / "shiguan"), str(FIXTURES / "telegram"))
+    out = tmp_path / "out"
+    done = house.command("export", "--user", "mira", str(out))
+    assert done.stderr.decode() == "Exported 3 messages, 1 events, 1 memos, 0 profiles.\n"
+    piped = house.command("export", "--user", "mira").stdout
+    written = (out / "shiguan-export.jsonl").read_bytes()
+    assert piped.splitlines()[1:] == written.splitlines()[1:]
+    assert (out / "shiguan-export.jsonl").stat().st_mode & 0o077 == 0
+    with House(tmp_path / "other") as other:
+        assert imported(other, str(out))[0][0] == "5 imported, 0 known already, 0 refused."
+        assert other.command("export", "--user", "mira").stdout.splitlines()[1:] == written.splitlines()[1:]
+    house.command("export", "--user", "mira", "--format", "markdown", str(tmp_path / "read"))
+    assert "Mira planted a quince" in (tmp_path / "read" / "events.md").read_text("utf-8")
+    assert b"needs the name of a folder" in house.command("export", "--format", "markdown", code=1).stderr

@@ -18,6 +18,7 @@ from historian.errors import InvalidInputError
 from historian.formats.piece import Reading
 from historian.formats.registry import AUTO, NAMES, chosen
 from historian.intake import message_from
+from historian.takeout import kept_from
 from server.imports.importer import Importer, Plan
 from server.imports.reports import Report
 from server.imports.sources import opened
@@ -97,9 +98,23 @@ def imported(path: Path, format_name: str = AUTO) -> tuple[Report, list[Any]]:
                 failed.append((index, str(error)))
         return {"inserted": len(messages) - len(failed), "ignored": 0, "failed": failed}
 
+    def take_in(lines: list[Any]) -> dict[str, Any]:
+        json.dumps(lines)
+        failed: list[tuple[int, str]] = []
+        held = 0
+        for index, line in enumerate(lines):
+            try:
+                kept = kept_from(line)
+            except InvalidInputError as error:
+                failed.append((index, str(error)))
+                continue
+            held += kept is not None
+            stored.extend([kept] if kept is not None else [])
+        return {"inserted": held, "ignored": 0, "failed": failed}
+
     plan = Plan(chosen(format_name), format_name, Reading("mira", ZONE))
     with opened([str(path)]) as bundles:
-        Importer(plan, report, store, lambda _done, _messages: None).run(bundles)
+        Importer(plan, report, store, lambda _done, _messages: None, take_in).run(bundles)
     assert report.inserted == len(stored)
     assert report.summary(dry=False)[0].endswith("refused.")
     assert all("Traceback" not in line and len(line) < 1_000 for line in report.complaints())
