@@ -50,8 +50,9 @@ def consequences(connection: sqlite3.Connection, doomed: Doomed, *, repeats: boo
     _add_memo_events(connection, doomed)
     _look_at_events(connection, found)
     _add_memos(connection, doomed)
-    for owner_key, event_id, text in _select(connection, "SELECT owner_key, event_id, text FROM events", doomed.events):
-        found.gone[owner_key, event_id] = text
+    statement = "SELECT owner_key, event_id, text, restated_from FROM events"
+    for owner_key, event_id, text, earlier in _select(connection, statement, doomed.events):
+        found.gone[owner_key, event_id] = _both(text, earlier)
     return found
 
 
@@ -129,13 +130,17 @@ def _rewritten(
     """Return how an event reads without what only forgotten messages said; None where nothing is left."""
     said = dict(_select(connection, "SELECT row, content FROM messages", [*gone, *kept]))
     foreign = only_there([said[row] for row in gone], [said[row] for row in kept])
-    ((owner_key, event_id, text, original),) = _select(
-        connection, "SELECT owner_key, event_id, text, original FROM events", [event]
-    )
+    statement = "SELECT owner_key, event_id, text, original, restated_from FROM events"
+    ((owner_key, event_id, text, original, earlier),) = _select(connection, statement, [event])
     left = without(text, foreign)
     if not left:
         return None
-    return (owner_key, event_id), Rewritten(event, left, without(original, foreign) or left, text)
+    return (owner_key, event_id), Rewritten(event, left, without(original, foreign) or left, _both(text, earlier))
+
+
+def _both(text: str, earlier: str | None) -> str:
+    """Return a text and what it said before it was phrased better, which a profile may still say, a line each."""
+    return text if earlier is None else f"{text}\n{earlier}"
 
 
 def _select(connection: sqlite3.Connection, statement: str, rows: Iterable[int]) -> list[Any]:

@@ -14,7 +14,7 @@ from historian.job import Job
 from historian.messages import epoch_ms
 from historian.model import Message, Scope
 from historian.stand_ins import same_text
-from historian.work import APPEND, END, TurnWork, scope_from
+from historian.work import APPEND, CAPTURE, END, TurnWork, scope_from
 from historian.zones import load_zone
 
 
@@ -39,7 +39,16 @@ class JobCleaner:
             return None
         if job.kind == APPEND:
             return None if self._means(job.payload) else job
+        if job.kind == CAPTURE:
+            return self._exchange(job)
         return self._turn(job) if job.kind == END else job
+
+    def _exchange(self, job: Job) -> Job | None:
+        ids: Any = job.payload.get("message_ids")
+        kept = [one for one in ids if one not in self.message_ids] if isinstance(ids, list) else []
+        if kept == ids:
+            return job
+        return job.but(payload={**job.payload, "message_ids": kept}) if kept else None
 
     def _concerns(self, scope: Scope) -> bool:
         """In private it is all that the user said, in groups too; in a group it is that group."""

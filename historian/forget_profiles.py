@@ -77,13 +77,17 @@ class ProfileCleaner:
             profile = parse(data, entity)
         except StoreError:
             text = data.decode("utf-8", "replace")
-            return None if any(old and old in text for old in self._old) else data
+            return None if any(old in text for old in self._lines()) else data
         cleaned = self.clean(profile)
         return data if cleaned is profile else format_file(cleaned)
 
+    def _lines(self) -> set[str]:
+        """Return every text that forgotten events had, as they may stand in a line."""
+        return {line for old in self._old for line in old.split("\n") if line}
+
     def says(self, text: str, profile: Profile | None) -> bool:
         """Say whether a text about a profile says what is forgotten and nothing in the profile says any more."""
-        if text in self.cleaned.texts or text in self._old:
+        if text in self.cleaned.texts or text in self._lines():
             return True
         kept = [line.text for line in profile.lines] if profile is not None else []
         return bool(only_there(self._old, kept) & told(text))

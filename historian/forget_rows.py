@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from historian.audiences import audience_ids, known_audiences
 from historian.events import EVENT_WORDS
 from historian.forget_cascade import FORGOTTEN_EVIDENCE, Consequences, Rewritten
+from historian.forget_texts import told
 from historian.model import Owner
 from historian.readable import MESSAGE_WORDS
 from historian.sameness import statement_key
@@ -38,6 +39,7 @@ class RowRemover:
             "events rewritten or flagged": len(self._found.rewritten),
         }
         self._cut_references()
+        self._forget_decisions()
         return counts
 
     def _rewrite(self, changed: Rewritten) -> None:
@@ -45,7 +47,8 @@ class RowRemover:
         flags, same_as = execute("SELECT flags, same_as FROM events WHERE row = ?", (changed.row,)).fetchone()
         flagged = json.dumps(list(dict.fromkeys([*json.loads(flags), FORGOTTEN_EVIDENCE])), ensure_ascii=False)
         execute(
-            "UPDATE events SET text = ?, original = ?, mark = ?, flags = ?, embedded_by = NULL WHERE row = ?",
+            "UPDATE events SET text = ?, original = ?, mark = ?, flags = ?, restated_from = NULL, embedded_by = NULL"
+            " WHERE row = ?",
             (changed.text, changed.original, statement_key(changed.text), flagged, changed.row),
         )
         if same_as is None:
@@ -112,6 +115,28 @@ class RowRemover:
                 " AND coalesce(m.sender_id, '') = participants.sender_id"
                 " AND coalesce(m.sender_name, '') = participants.sender_name)",
                 (number,),
+            )
+
+    def _forget_decisions(self) -> None:
+        """Take reasons that quote what is forgotten, and ids of events that are gone, out of the ledger."""
+        owners = {*self._found.message_ids, *(owner for owner, _ in self._found.gone)}
+        quoted = told("\n".join([*self._found.contents, *self._found.gone.values()]))
+        gone = {event_id for _, event_id in self._found.gone}
+        rows = self._connection.execute(
+            f"SELECT job_id, receipt_json FROM receipts WHERE owner_key {_IN} AND receipt_json != '{{}}'",
+            (json.dumps(sorted(owners)),),
+        ).fetchall()
+        for job_id, document in rows:
+            known = json.loads(document)
+            decision = known.get("capture")
+            if not decision:
+                continue
+            decision["event_ids"] = [one for one in decision.get("event_ids", ()) if one not in gone]
+            if quoted & told(str(decision.get("reason", ""))):
+                decision["reason"] = ""
+            self._connection.execute(
+                "UPDATE receipts SET receipt_json = ? WHERE job_id = ?",
+                (json.dumps(known, ensure_ascii=False), job_id),
             )
 
     def _cut_references(self) -> None:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Unpack, cast
 
+from historian.capturing import CaptureDesk
 from historian.closing import Closing, TurnCloser
 from historian.desk import Desk
-from historian.errors import InvalidInputError, NotFoundError
+from historian.errors import InvalidInputError, NotFoundError, StoreError
 from historian.evidence_reading import MAX_QUERY, EvidenceReader, ScopedEvidence
 from historian.exporting import Exporter, ExportPage
 from historian.failures import FailureKeeper
@@ -55,6 +56,7 @@ class Parts:
     exporter: Exporter
     intaker: Intaker
     forgetter: Forgetter
+    captures: CaptureDesk
 
 
 class Memory:
@@ -111,10 +113,11 @@ class ScopedMemory:
         """Return what every text passes that is written on behalf of this request, one for each call."""
         return Guard(self._options.now.guard.credentials)
 
-    def append(self, messages: Sequence[object], *, again: bool = False) -> AppendResult:
+    def append(self, messages: Sequence[object], *, consider: bool = False, again: bool = False) -> AppendResult:
         """Record chat turns under the owner of this request; a bad one is named and never stops the rest.
 
-        What was forgotten comes back only with `again`.
+        With `consider` the historian decides behind it whether they hold anything worth remembering. That this cannot
+        be noted now never breaks the append. What was forgotten comes back only with `again`.
         """
         zone, guard = load_zone(self._session.timezone), self.guard()
         good: list[Message] = []
@@ -126,10 +129,19 @@ class ScopedMemory:
                 failed.append((index, str(error)))
         appended = self._parts.record.append(self._scope.owner, good, again=again)
         self._parts.indexer.discard("messages", appended.left_rows)
+        jobs, notes = self._considered(good) if consider else ((), ())
         forgotten = appended.forgotten
-        notes = (*guard.notes, FORGOTTEN_BEFORE.format(forgotten)) if forgotten else guard.notes
+        if forgotten:
+            notes = (*notes, FORGOTTEN_BEFORE.format(forgotten))
         ignored = appended.ignored + forgotten
-        return AppendResult(appended.inserted, ignored, tuple(failed), notes, forgotten)
+        return AppendResult(appended.inserted, ignored, tuple(failed), (*guard.notes, *notes), jobs, forgotten)
+
+    def _considered(self, messages: Sequence[Message]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the jobs in which messages are considered, and what to say where they are not."""
+        try:
+            return tuple(self._parts.captures.hand_in(self._scope, self._session, messages)), ()
+        except StoreError as error:
+            return (), (f"The messages are recorded, but they are not considered: {error}",)
 
     @property
     def evidence(self) -> ScopedEvidence:
@@ -302,6 +314,10 @@ class ScopedMemory:
 
     def _changeable(self, entity_type: EntityType, entity_id: str | None) -> Owner:
         entity = named_entity(self._scope, entity_type, _identifier(entity_id, "entity_id"))
+        if entity == Owner("user", self._scope.user_id) and self._scope.group_id is not None:
+            raise InvalidInputError(
+                "In a group your own profile keeps its past to itself; ask in a private conversation."
+            )
         if entity not in entities_of(self._scope):
             raise no_profile(entity)
         return entity

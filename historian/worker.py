@@ -30,10 +30,12 @@ from historian.pipeline import Pipeline
 from historian.profile_merging import ProfileMerger
 from historian.pulse import Pulse
 from historian.queue import Queue
+from historian.returned import ReturnedTexts
 from historian.standstill import Standstill
 from historian.steps import Steps
 from historian.telemetry import DONE, FAILED, RETRIED, JobRun, Telemetry
 from historian.troubles import Troubles
+from historian.upgrading import Upgrader
 
 MAINTENANCE_SECONDS = 15.0
 HEARTBEAT_SECONDS = 5.0
@@ -44,6 +46,8 @@ MERGES_SECONDS = 1.0
 """How often it is looked for merges whose time has come, after an outage of the model."""
 GATHERING_SECONDS = 0.5
 """How long, at least, vectors let jobs go first: a vector for one text costs nearly what a batch of them does."""
+UPGRADES_SECONDS = 2.0
+"""How long what rules wrote waits while there are jobs, before it is phrased again."""
 UNSETTLED_SECONDS = 2.0
 """How long after a failure of the queue itself a job is done again."""
 ASIDE_SECONDS = 0.5
@@ -66,6 +70,8 @@ class Historian:
     indexer: Indexer
     biographer: Biographer
     merger: ProfileMerger
+    upgrader: Upgrader
+    returned: ReturnedTexts
     steps: Steps
     options: LiveOptions
     workers: int
@@ -91,6 +97,7 @@ class Historian:
             tasks.start_soon(self._beat)
             tasks.start_soon(self._keep_vectors)
             tasks.start_soon(self._keep_profiles)
+            tasks.start_soon(self._phrase_again)
             self.pulse.beat()
             task_status.started()
             try:
@@ -241,6 +248,7 @@ class Historian:
     def look_after(self, rounds: int) -> None:
         """Bring back the jobs of dead processes, sweep old failures and traces, and take in profiles edited by hand."""
         self.queue.recover()
+        self.returned.flush()
         if rounds % HAND_EDITS_EVERY == 0:
             self.biographer.notice_hand_edits()
         if rounds % SWEEP_EVERY == 0:
@@ -301,5 +309,23 @@ class Historian:
                     await anyio.to_thread.run_sync(self._merge_due, abandon_on_cancel=True, limiter=thread)
             except ShiguanError as error:
                 log.warning("merges wait: %s", error)
+                seconds = MAINTENANCE_SECONDS
+            await anyio.sleep(seconds)
+
+    def _upgrade(self) -> float:
+        with self.standstill.working():
+            return self.upgrader.quietly()
+
+    async def _phrase_again(self) -> None:
+        """Let the model phrase what rules wrote, one turn at a time, while nobody waits for a job."""
+        thread = anyio.CapacityLimiter(1)
+        await anyio.sleep(UPGRADES_SECONDS)
+        while True:
+            seconds = UPGRADES_SECONDS
+            try:
+                if self.options.enabled and not self._busy and not await anyio.to_thread.run_sync(self.queue.waiting):
+                    seconds = await anyio.to_thread.run_sync(self._upgrade, abandon_on_cancel=True, limiter=thread)
+            except ShiguanError as error:
+                log.warning("what rules wrote is not phrased again now: %s", error)
                 seconds = MAINTENANCE_SECONDS
             await anyio.sleep(seconds)
