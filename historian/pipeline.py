@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from historian.amendments import Amendments
+from historian.capturing import CaptureDesk, Capturer, CaptureWork
 from historian.clock import Clock
 from historian.database import Database
 from historian.errors import StoreError
@@ -23,9 +24,10 @@ from historian.profile_merging import ProfileMerger
 from historian.receipts import ReceiptStore
 from historian.record import Record
 from historian.rewording import LineKeeper, targets
+from historian.session import Session
 from historian.telemetry import Telemetry
-from historian.views import Memo
-from historian.work import APPEND, END, TurnWork, acknowledged_at, scope_from
+from historian.views import CaptureDecision, Memo
+from historian.work import APPEND, CAPTURE, END, TurnWork, acknowledged_at, scope_from
 from historian.zones import load_zone
 
 if TYPE_CHECKING:
@@ -57,6 +59,8 @@ class Pipeline:
     amendments: Amendments
     keeper: LineKeeper
     scribe: Callable[[], Scribe]
+    capturer: Capturer
+    capture_desk: CaptureDesk
     indexer: Indexer
     telemetry: Telemetry
     clock: Clock
@@ -71,6 +75,8 @@ class Pipeline:
             self._end(job, TurnWork.read(job.job_id, job.payload), step)
         elif job.kind == APPEND:
             self._append(job.payload, step)
+        elif job.kind == CAPTURE:
+            self._capture(job, CaptureWork.read(job.job_id, job.payload), step)
         else:
             raise StoreError(f"A job of the unknown kind {job.kind!r} cannot be processed by this version.")
 
@@ -112,17 +118,42 @@ class Pipeline:
             self._remember_memo(work, stored)
             gone = self._supersede(work, stored)
             entities = self._await_merge(work, stored)
+        self.indexer.discard("events", gone)
+        self._carry_on(job, stored, entities, step, is_new=is_new, is_lagging=bool(work.corrects))
+
+    def _capture(self, job: Job, work: CaptureWork, step: Step) -> None:
+        owner = work.scope.owner
+        step("consider")
+        entry = self.receipts.begin(
+            job.job_id, owner, mark=work.mark, request_id=work.request_id, created_at=acknowledged_at(job)
+        )
+        stored = [item.event for item in self.events.of_job(owner, work.request_id, 0)]
+        is_new = not stored
+        decision = entry.decision or CaptureDecision.known(stored)
+        if is_new:
+            decision, stored = self.capturer.capture(work, lambda text: self._same_as(owner, text))
+        step("store")
+        with self.database.write():
+            self.events.add(stored)
+            self.receipts.decide(job.job_id, decision)
+            entities = self._await_merge(work, stored)
+        self._carry_on(job, stored, entities, step, is_new=is_new, is_lagging=False)
+
+    def _carry_on(
+        self, job: Job, stored: list[Event], entities: list[Owner], step: Step, *, is_new: bool, is_lagging: bool
+    ) -> None:
+        """Carry stored events into the profiles and settle the job."""
         if is_new:
             self.telemetry.stored(stored)
-        self.indexer.discard("events", gone)
         self.database.flush()  # a profile never names an event that a power cut takes away
         step("merge")
-        if work.corrects:
+        if is_lagging:
             self.keeper.carry()
         for entity in entities:
             self.merger.merge(entity)
         step("settle")
-        self.receipts.settle(job.job_id, "done", error=_by_rules(stored), attempts=job.attempts, now=self.clock.now())
+        error = _by_rules(stored)
+        self.receipts.settle(job.job_id, "done", error=error, attempts=job.attempts, now=self.clock.now())
 
     def _append(self, payload: dict[str, Any], step: Step) -> None:
         step("record")
@@ -130,6 +161,9 @@ class Pipeline:
         message = message_from(payload["message"], load_zone(payload["timezone"]))
         appended = self.record.append(scope.owner, [message])
         self.indexer.discard("messages", appended.left_rows)
+        if payload.get("consider"):
+            session = Session(timezone=payload["timezone"], sender_name=payload.get("name"))
+            self.capture_desk.hand_in(scope, session, [message])
 
     def _same_as(self, owner: Owner, text: str) -> str | None:
         """Return the id of an earlier statement of the same owner that says the same, or None."""
@@ -157,7 +191,7 @@ class Pipeline:
             kept = Memo(work.turn.memo, work.job_id, work.ended_at, work.session.timezone)
             self.memos.add(memo.owner, f"author:{work.sender_id}", work.request_id, kept)
 
-    def _await_merge(self, work: TurnWork, stored: list[Event]) -> list[Owner]:
+    def _await_merge(self, work: TurnWork | CaptureWork, stored: list[Event]) -> list[Owner]:
         """Let new statements wait for their merge, in one transaction with them, and return into whose profiles."""
         new = [event for event in stored if event.has_new_info and not event.is_echo]
         if not new:

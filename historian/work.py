@@ -18,6 +18,8 @@ END = "end"
 """The kind of job that a closed turn makes."""
 APPEND = "append"
 """The kind of job that `shiguan log` makes: messages to be recorded."""
+CAPTURE = "capture"
+"""The kind of job that an exchange makes which is to be considered: whether it holds anything worth remembering."""
 
 
 def scope_payload(scope: Scope) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import anyio
 from historian.backlog import MessageBacklog, event_backlog, profile_backlog
 from historian.backup import Made, back_up
 from historian.bell import Bell
+from historian.capturing import CaptureDesk
 from historian.chains import ChainReader
 from historian.chat import Chat
 from historian.chat_states import out_of_order, runs_offline
@@ -260,8 +261,8 @@ def _household(
         engine,
         indexer,
         live,
-        Asking(models.chat, models.prompts, telemetry),
-        clock,
+        Asking(models.chat, models.prompts, telemetry, clock),
+        CaptureDesk(queue, receipts, jobs_bell.ring),
     )
     profile_reader = ProfileReader(biographer, profiles.index, retrieval, lambda: live.query, clock)
     rankings = Rankings(settings.data_dir / RANKINGS_NAME)
@@ -287,6 +288,7 @@ def _household(
         indexer=indexer,
         exporter=Exporter(database, record, events, profiles.store, clock),
         intaker=Intaker(database, record, events, memos, profiles.store, biographer, indexer),
+        captures=parts_of_historian.captures,
     )
     upkeep = Upkeep(
         queue=queue,

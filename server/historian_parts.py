@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from historian.amendments import Amendments
+from historian.capturing import CaptureDesk, Capturer
 from historian.chat import Chat
 from historian.clock import Clock
 from historian.database import Database
@@ -28,6 +29,7 @@ from prompts import PromptLibrary
 from server.profile_parts import ProfileParts
 
 if TYPE_CHECKING:
+    from historian.considering import Considerer
     from historian.scribe import Scribe
 
 
@@ -44,11 +46,12 @@ class Stores:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Who is asked in which words, and who counts what is stored."""
+    """Who is asked in which words, who counts what is stored, and what time it is."""
 
     chat: Chat
     prompts: PromptLibrary
     telemetry: Telemetry
+    clock: Clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,7 @@ class HistorianParts:
     pipeline: Pipeline
     upgrader: Upgrader
     amendments: Amendments
+    captures: CaptureDesk
 
 
 def make_stores(database: Database) -> Stores:
@@ -72,6 +76,13 @@ def make_scribe(chat: Chat, prompts: PromptLibrary, retries: Callable[[], int]) 
     return Scribe(chat, prompts, retries)
 
 
+def make_considerer(chat: Chat, prompts: PromptLibrary, retries: Callable[[], int]) -> Considerer:
+    """Return who decides what of an exchange is worth remembering; imported late, as the scribe is."""
+    from historian.considering import Considerer
+
+    return Considerer(chat, prompts, retries)
+
+
 def make_historian_parts(
     stores: Stores,
     profiles: ProfileParts,
@@ -79,14 +90,19 @@ def make_historian_parts(
     indexer: Indexer,
     live: LiveOptions,
     asking: Asking,
-    clock: Clock,
+    captures: CaptureDesk,
 ) -> HistorianParts:
     """Return what does the jobs of a data folder."""
     evidence = EvidenceFinder(stores.record, lambda: live.historian.recent_messages_inject_k)
     likeness = Likeness(stores.database, stores.events, engine)
     amendments = Amendments(stores.database)
     keeper = LineKeeper(amendments, stores.events, profiles.biographer)
-    scribe = partial(make_scribe, asking.chat, asking.prompts, lambda: live.historian.rewrite_max_retry)
+    clock = asking.clock
+
+    def retries() -> int:
+        return live.historian.rewrite_max_retry
+
+    scribe = partial(make_scribe, asking.chat, asking.prompts, retries)
     pipeline = Pipeline(
         database=stores.database,
         record=stores.record,
@@ -100,6 +116,8 @@ def make_historian_parts(
         amendments=amendments,
         keeper=keeper,
         scribe=scribe,
+        capturer=Capturer(stores.record, partial(make_considerer, asking.chat, asking.prompts, retries)),
+        capture_desk=captures,
         indexer=indexer,
         telemetry=asking.telemetry,
         clock=clock,
@@ -115,4 +133,4 @@ def make_historian_parts(
         per_hour=lambda: live.historian.upgrades_per_hour,
         clock=clock,
     )
-    return HistorianParts(pipeline, upgrader, amendments)
+    return HistorianParts(pipeline, upgrader, amendments, captures)
