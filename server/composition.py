@@ -51,6 +51,7 @@ from historian.steps import Steps
 from historian.telemetry import Telemetry
 from historian.trial import Trial
 from historian.troubles import Troubles
+from historian.upkeep import Upkeep
 from historian.vectors import COLLECTIONS, VectorStore
 from historian.word_paging import WordPager
 from historian.worker import Historian
@@ -136,7 +137,7 @@ class Household:
         if self.reranker is not None:
             self.reranker.close()
         with suppress(StoreError):
-            self.historian.returned.flush()
+            self.historian.upkeep.returned.flush()
         self.engine.close()
         self.queue.close()
         self.rankings.close()
@@ -295,25 +296,31 @@ def _household(
         forgetter=leaving.forgetter,
         captures=parts_of_historian.captures,
     )
-    historian = Historian(
+    upkeep = Upkeep(
         queue=queue,
-        pipeline=parts_of_historian.pipeline,
-        upgrader=parts_of_historian.upgrader,
-        returned=returned,
         indexer=indexer,
         biographer=biographer,
         merger=profiles.merger,
-        steps=steps,
+        upgrader=parts_of_historian.upgrader,
+        returned=returned,
         options=live,
-        workers=options.historian.workers,
-        telemetry=telemetry,
         pulse=pulse,
         troubles=health.troubles,
         jobs_bell=jobs_bell,
         vectors_bell=vectors_bell,
-        foreground=foreground,
         standstill=leaving.standstill,
         finish_forgetting=leaving.forgetter.finish,
+    )
+    historian = Historian(
+        queue=queue,
+        pipeline=parts_of_historian.pipeline,
+        steps=steps,
+        options=live,
+        workers=options.historian.workers,
+        telemetry=telemetry,
+        jobs_bell=jobs_bell,
+        foreground=foreground,
+        upkeep=upkeep,
     )
     return Household(
         memory=Memory(parts, live),

@@ -266,6 +266,6 @@ async def test_a_forgetting_that_was_interrupted_before_the_wiping_is_finished_b
         await alice.call("messages_append", messages=[said("m1", "I own a Quibblesnatch.")])
         with house.household.database.write() as connection:
             connection.execute("INSERT INTO settings (key, value) VALUES ('wipe_due', '1')")
-        house.household.historian.look_after(0)
+        house.household.historian.upkeep.look_after(0)
         with house.household.database.read() as connection:
             assert connection.execute("SELECT count(*) FROM settings WHERE key = 'wipe_due'").fetchone() == (0,)
