@@ -268,6 +268,10 @@ class ScopedMemory:
 
     def _changeable(self, entity_type: EntityType, entity_id: str | None) -> Owner:
         entity = named_entity(self._scope, entity_type, _identifier(entity_id, "entity_id"))
+        if entity == Owner("user", self._scope.user_id) and self._scope.group_id is not None:
+            raise InvalidInputError(
+                "In a group your own profile keeps its past to itself; ask in a private conversation."
+            )
         if entity not in entities_of(self._scope):
             raise no_profile(entity)
         return entity

@@ -26,7 +26,7 @@ class LookingAfter:
         Raises:
             NotConfiguredError: there is no model for it.
         """
-        upgrader = self._household.historian.upgrader
+        upgrader = self._household.historian.upkeep.upgrader
         if not self._household.chat.configured("rewrite"):
             raise NotConfiguredError("There is no chat model to phrase events again; set chat.base_url and chat.model.")
         after, everything = int(request.get("after", 0)), bool(request.get("all"))
