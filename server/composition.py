@@ -53,6 +53,7 @@ from historian.taking_in import Intaker
 from historian.telemetry import Telemetry
 from historian.trial import Trial
 from historian.troubles import Troubles
+from historian.upkeep import Upkeep
 from historian.vectors import COLLECTIONS, VectorStore
 from historian.word_paging import WordPager
 from historian.worker import Historian
@@ -137,7 +138,7 @@ class Household:
         if self.reranker is not None:
             self.reranker.close()
         with suppress(StoreError):
-            self.historian.returned.flush()
+            self.historian.upkeep.returned.flush()
         self.engine.close()
         self.queue.close()
         self.rankings.close()
@@ -289,23 +290,29 @@ def _household(
         intaker=Intaker(database, record, events, memos, profiles.store, biographer, indexer),
         captures=parts_of_historian.captures,
     )
-    historian = Historian(
+    upkeep = Upkeep(
         queue=queue,
-        pipeline=parts_of_historian.pipeline,
-        upgrader=parts_of_historian.upgrader,
-        returned=returned,
         indexer=indexer,
         biographer=biographer,
         merger=profiles.merger,
-        steps=steps,
+        upgrader=parts_of_historian.upgrader,
+        returned=returned,
         options=live,
-        workers=options.historian.workers,
-        telemetry=telemetry,
         pulse=pulse,
         troubles=health.troubles,
         jobs_bell=jobs_bell,
         vectors_bell=vectors_bell,
+    )
+    historian = Historian(
+        queue=queue,
+        pipeline=parts_of_historian.pipeline,
+        steps=steps,
+        options=live,
+        workers=options.historian.workers,
+        telemetry=telemetry,
+        jobs_bell=jobs_bell,
         foreground=foreground,
+        upkeep=upkeep,
     )
     return Household(
         memory=Memory(parts, live),

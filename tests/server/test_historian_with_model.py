@@ -310,7 +310,7 @@ async def test_a_folder_that_never_had_a_model_is_phrased_by_the_one_that_appear
         "Ann's wife works at Acme": "Ann's husband works at Acme",
     }
     async with speaking_home(tmp_path, good(phrases), run=False) as (house, _, _endpoint):
-        upgrader = house.household.historian.upgrader
+        upgrader = house.household.historian.upkeep.upgrader
         first = await anyio.to_thread.run_sync(upgrader.turn)
         second = await anyio.to_thread.run_sync(lambda: upgrader.turn(after=first.last))
         assert (first.better, second.better) == (0, 1)
@@ -328,7 +328,7 @@ async def test_a_kill_between_an_event_and_its_profile_line_is_made_up_for(tmp_p
             connection.execute(
                 "UPDATE events SET restated_from = text, text = 'Alice eats no beef.', origin = 'model' WHERE row = 1"
             )
-        await anyio.to_thread.run_sync(house.household.historian.upgrader.quietly)
+        await anyio.to_thread.run_sync(house.household.historian.upkeep.upgrader.quietly)
         assert await lines(alice) == ["Alice eats no beef."]
         with house.household.database.read() as connection:
             assert connection.execute("SELECT restated_from FROM events").fetchall() == [(None,)]
@@ -339,7 +339,7 @@ async def test_the_background_keeps_within_its_budget_and_gives_up_on_what_a_mod
         await alice.remember("Bo does not eat beef.")
     stubborn = good(lambda text: "Bo eats beef.")
     async with speaking_home(tmp_path, stubborn, run=False) as (house, model, _):
-        upgrader = house.household.historian.upgrader
+        upgrader = house.household.historian.upkeep.upgrader
         for _ in range(30):
             await anyio.to_thread.run_sync(upgrader.quietly)
         assert len(model.asked) == 3 * 3
