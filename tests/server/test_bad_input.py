@@ -212,7 +212,6 @@ async def test_messages_may_come_as_json_and_repeating_them_changes_nothing(tmp_
             "ignored": 3,
             "failed": [],
             "warnings": [],
-            "warnings": [],
         }
         assert await alice.call("messages_append", messages=message(0, content="else")) == {
             "inserted": 1,
