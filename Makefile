@@ -37,8 +37,9 @@ check: $(DEV)
 	$(BIN)/basedpyright --level error
 	$(BIN)/lint-imports --no-cache
 
+# Most process tests wait more than they work: three at a time keep two cores busy.
 test: check
-	$(BIN)/python -m pytest -m "not soak"
+	$(BIN)/python -m pytest -m "not soak" -n 3 --dist worksteal
 
 soak: $(DEV)
 	$(BIN)/python -m pytest -m soak

@@ -16,6 +16,7 @@ SETTINGS: dict[str, list[str]] = {
     "size": ["10000"],
     "queue": ["2000"],
     "owner": ["3"],
+    "importing": ["10000"],
 }
 HERE = Path(__file__).resolve().parent
 

@@ -1,6 +1,6 @@
 """A copy of everything that is true in a data folder, taken while the memory works.
 
-Queue, profiles and database are copied while no job can be claimed or finished: a job that is under way is in the copy,
+Queue, database and profiles are copied while no job can be claimed or finished: a job that is under way is in the copy,
 and will be done again, which changes nothing that it had done. Vectors are left out; they are made again.
 """
 
@@ -83,8 +83,9 @@ def _copy_all(folder: Path, database: Database, copy: Path) -> dict[str, int]:
     try:
         with mutex:
             jobs = _copy_queue(folder, copy)
-            _copy_profiles(folder, copy)
+            # In this order: what the database says waits for its merge may be merged already, but never the reverse.
             _copy_database(database, copy / DATABASE)
+            _copy_profiles(folder, copy)
     finally:
         mutex.close()
     for name in SINGLE_FILES:

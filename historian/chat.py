@@ -6,7 +6,7 @@ Everything here blocks, belongs in a worker thread, and may be used from many th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
@@ -99,14 +99,17 @@ class ChatTrouble:
     retry_at: datetime
 
 
+Outcome = Literal["answered", "unusable", "outage", "rejected"]
+
+
 @dataclass(frozen=True, slots=True)
 class ChatCall:
-    """One finished call to an endpoint, for whoever counts them."""
+    """One finished call to an endpoint, for whoever counts them. `model` is that of the settings."""
 
     role: Role
     model: str
-    outcome: Literal["answered", "unusable", "outage", "rejected"]
-    usage: Usage = field(default_factory=Usage)
+    outcome: Outcome
+    usage: Usage = Usage()
 
 
 class Chat(Protocol):
@@ -125,7 +128,7 @@ class Chat(Protocol):
         ...
 
     def answer(self, role: Role, prompt: Prompt, shape: type[Shape]) -> Answer[Shape]:
-        """Return the model's answer in the given shape.
+        """Return the model's answer in the given shape, which needs a field that is required.
 
         Raises:
             UnusableAnswerError: besides those above, the answer is not of that shape even after repair: try again with
@@ -139,4 +142,8 @@ class Chat(Protocol):
 
     def troubles(self) -> tuple[ChatTrouble, ...]:
         """Return what does not work at the moment; empty when all is well or nothing was tried."""
+        ...
+
+    def close(self) -> None:
+        """Let go of all connections."""
         ...

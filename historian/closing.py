@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from historian.clock import Clock
+from historian.corrections import Corrections
+from historian.errors import ShiguanError
 from historian.gate import inspect
 from historian.job import Job
 from historian.model import Owner, Scope
 from historian.queue import Queue
 from historian.receipts import ReceiptRow, ReceiptStore
-from historian.sameness import fingerprint as same_mark
+from historian.returned import ReturnedTexts
 from historian.session import Session
 from historian.turn import Advice, Receipt, Turn, fingerprint
 from historian.work import END, acknowledged_at, scope_payload
@@ -26,8 +28,15 @@ REPEAT_SECONDS = 600.0
 
 KEPT_SECONDS = 86_400.0
 """How long a job is remembered here; the ledger remembers finished ones for good."""
-RETURNED_KEPT = 5_000
-"""Texts remembered as just given back, over all users."""
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """A turn to close. `make` checks and returns it, where it is closed, with what the receipt has to note."""
+
+    scope: Scope
+    session: Session
+    make: Callable[[], tuple[Turn, str]]
 
 
 @dataclass(slots=True)
@@ -39,55 +48,114 @@ class _Reservation:
     at: datetime | None = None
 
 
-class TurnCloser:
-    """Turns an `end` call into a durable job and a receipt. Thread-safe."""
+@dataclass(slots=True)
+class _Case:
+    """One closing under way. `writes` says that its job is to be written here, not by another call that came first."""
 
-    def __init__(self, queue: Queue, receipts: ReceiptStore, clock: Clock, wake: Callable[[], None]) -> None:
+    closing: Closing
+    turn: Turn
+    receipt: Receipt
+    mark: str
+    reservation: _Reservation
+    writes: bool
+    is_repeat: bool = False
+    error: ShiguanError | None = None
+
+
+class TurnCloser:
+    """Turns `end` calls into durable jobs and receipts. Thread-safe."""
+
+    def __init__(
+        self, queue: Queue, receipts: ReceiptStore, returned: ReturnedTexts, corrections: Corrections, clock: Clock
+    ) -> None:
         self._queue = queue
         self._receipts = receipts
+        self._returned = returned
+        self._corrections = corrections
         self._clock = clock
-        self._wake = wake
         self._lock = threading.Lock()
         self._recent: OrderedDict[str, _Reservation] = OrderedDict()
-        self._returned: OrderedDict[tuple[str, str], None] = OrderedDict()
 
-    def close(self, scope: Scope, session: Session, turn: Turn) -> Receipt:
-        """Queue `turn` unless it is empty or a repeat, and return its receipt.
+    def close(self, closings: Sequence[Closing]) -> list[Receipt | ShiguanError]:
+        """Queue each turn unless it is empty or a repeat, and return the receipts; the jobs are written together.
 
-        Raises:
-            StoreError: the job could not be written; nothing was acknowledged.
+        In place of a receipt stands an InvalidInputError or NotFoundError of `make`, or the StoreError that kept a job
+        from being written; then nothing is acknowledged.
         """
-        gate = advise(turn)
-        if turn.is_empty:
-            return Receipt(job_id=None, queued=False, duplicate=False, gate=gate)
-        mark = fingerprint(scope, session, turn)
-        reservation, is_first = self._reserve(mark, session)
-        if not is_first:
-            reservation.settled.wait()
-            if reservation.job_id is not None:
-                return Receipt(job_id=reservation.job_id, queued=True, duplicate=True, gate=gate)
-            return self.close(scope, session, turn)
-        return self._close_first(scope, session, turn, mark, reservation, gate)
-
-    def _close_first(
-        self, scope: Scope, session: Session, turn: Turn, mark: str, reservation: _Reservation, gate: tuple[Advice, ...]
-    ) -> Receipt:
+        cases: list[_Case | Receipt | ShiguanError] = []
         try:
-            now = self._clock.now()
-            earlier = self._earlier(scope.owner, mark, session, now)
-            if earlier is not None:
-                job_id, at = earlier.job_id, earlier.created_at
-            else:
-                payload = job_payload(scope, session, turn, mark, now)
-                payload["echoes"] = self._echoes(scope, turn)
-                job_id, at = self._queue.enqueue(END, scope.owner.key, payload).job_id, now
-            reservation.job_id, reservation.at = job_id, at
+            cases.extend(self._open(closing) for closing in closings)
+            self._write([case for case in cases if isinstance(case, _Case) and case.writes])
         finally:
-            if reservation.job_id is None:
-                self._forget(mark)
-            reservation.settled.set()
-        self._wake()
-        return Receipt(job_id=job_id, queued=True, duplicate=earlier is not None, gate=gate)
+            self._settle([case for case in cases if isinstance(case, _Case) and case.writes])
+        return [self._outcome(case) if isinstance(case, _Case) else case for case in cases]
+
+    def _open(self, closing: Closing) -> _Case | Receipt | ShiguanError:
+        try:
+            turn, note = closing.make()
+            receipt = Receipt(job_id=None, queued=False, duplicate=False, gate=advise(turn), note=note)
+            if turn.is_empty:
+                return receipt
+            mark = fingerprint(closing.scope, closing.session, turn)
+            return _Case(closing, turn, receipt, mark, *self._reserve(mark, closing.session))
+        except ShiguanError as error:
+            return error
+
+    def _write(self, cases: Sequence[_Case]) -> None:
+        now = self._clock.now()
+        new = [case for case in cases if not self._is_known(case, now)]
+        if not new:
+            return
+        wanted = [(case.closing.scope.owner.key, self._payload(case, now)) for case in new]
+        jobs: Sequence[Job | ShiguanError]
+        try:
+            jobs = self._queue.enqueue_all(END, wanted)
+        except ShiguanError as error:
+            jobs = [error] * len(new)
+        for case, job in zip(new, jobs, strict=True):
+            if isinstance(job, Job):
+                case.reservation.job_id, case.reservation.at = job.job_id, now
+                closing = case.closing
+                self._corrections.note(closing.scope, closing.session, case.turn, case.receipt.gate, job.job_id, now)
+            else:
+                case.error = job
+
+    def _is_known(self, case: _Case, now: datetime) -> bool:
+        """Say whether there is nothing to write: an earlier process did, or it cannot be told."""
+        try:
+            earlier = self._earlier(case.closing.scope.owner, case.mark, case.closing.session, now)
+        except ShiguanError as error:
+            case.error = error
+            return True
+        if earlier is None:
+            return False
+        case.reservation.job_id, case.reservation.at, case.is_repeat = earlier.job_id, earlier.created_at, True
+        return True
+
+    def _payload(self, case: _Case, now: datetime) -> dict[str, Any]:
+        scope, session, turn, gate = case.closing.scope, case.closing.session, case.turn, case.receipt.gate
+        echoes = [index for index, text in enumerate(turn.observations) if self._returned.knows(scope, text)]
+        corrects = self._corrections.of(scope, session, turn, gate, now)
+        return job_payload(scope, session, turn, case.mark, now) | {
+            "echoes": echoes,
+            "corrects": [one.as_payload() for one in corrects],
+        }
+
+    def _settle(self, cases: Sequence[_Case]) -> None:
+        """Let those go on who wait for these; where nothing came of one, the next caller begins anew."""
+        for case in cases:
+            if case.reservation.job_id is None:
+                self._forget(case.mark)
+            case.reservation.settled.set()
+
+    def _outcome(self, case: _Case) -> Receipt | ShiguanError:
+        if case.error is not None:
+            return case.error
+        case.reservation.settled.wait()
+        if case.reservation.job_id is None:
+            return self.close([case.closing])[0]
+        is_repeat = case.is_repeat or not case.writes
+        return replace(case.receipt, job_id=case.reservation.job_id, queued=True, duplicate=is_repeat)
 
     def _reserve(self, mark: str, session: Session) -> tuple[_Reservation, bool]:
         with self._lock:
@@ -135,17 +203,7 @@ class TurnCloser:
 
     def note_returned(self, scope: Scope, texts: Iterable[str]) -> None:
         """Remember what was just given to this user, so that an agent that hands it back brings no news."""
-        with self._lock:
-            for text in texts:
-                key = (scope.user_id, same_mark(text))
-                self._returned[key] = None
-                self._returned.move_to_end(key)
-            while len(self._returned) > RETURNED_KEPT:
-                self._returned.popitem(last=False)
-
-    def _echoes(self, scope: Scope, turn: Turn) -> list[int]:
-        with self._lock:
-            return [i for i, text in enumerate(turn.observations) if (scope.user_id, same_mark(text)) in self._returned]
+        self._returned.note(scope, texts)
 
     def adopt(self, jobs: Iterable[Job]) -> None:
         """Remember the unfinished jobs of an earlier process, so that a repeated call is still known for one."""
@@ -173,7 +231,7 @@ def job_payload(scope: Scope, session: Session, turn: Turn, mark: str, now: date
     """Return all that the historian needs to process the turn later, as a JSON object."""
     return {
         "scope": scope_payload(scope),
-        "session": asdict(session),
+        "session": session.as_payload(),
         "turn": turn.as_payload(),
         "fingerprint": mark,
         "ended_at": session.at(now).isoformat(),

@@ -8,8 +8,10 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 
+from historian.durable import REAL_DISK, Disk, SharedFlush
 from historian.errors import StoreError
 from historian.schema import MIGRATIONS
 
@@ -39,7 +41,7 @@ class Database:
     all of them, and readers never wait for it.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, disk: Disk = REAL_DISK) -> None:
         """Open the file, creating it (mode 0600) and its tables where they are missing.
 
         Raises:
@@ -50,6 +52,8 @@ class Database:
         self._pooling = threading.Lock()
         self._idle: list[sqlite3.Connection] = []
         self._closed = False
+        self._lazy = threading.local()
+        self._flushed = SharedFlush(partial(_flush_log, f"{path}-wal", disk))
         with _translated():
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -57,6 +61,7 @@ class Database:
             except OSError as error:
                 raise StoreError(_SENTENCES[sqlite3.SQLITE_CANTOPEN]) from error
             self._writer = self._connect()
+            self._durability = "FULL"
             try:
                 _until_free(lambda: self._writer.execute("PRAGMA journal_mode = WAL").fetchone())
                 _until_free(lambda: _migrate(self._writer))
@@ -77,7 +82,12 @@ class Database:
         with self._writing, _translated():
             if self._closed:
                 raise StoreError(_CLOSED)
-            with _savepoint(self._writer) if self._writer.in_transaction else _transaction(self._writer):
+            if self._writer.in_transaction:
+                with _savepoint(self._writer):
+                    yield self._writer
+                return
+            self._be_durable("NORMAL" if getattr(self._lazy, "on", False) else "FULL")
+            with _transaction(self._writer):
                 yield self._writer
 
     @contextmanager
@@ -94,6 +104,28 @@ class Database:
                 yield connection
             finally:
                 self._give_back(connection)
+
+    @contextmanager
+    def lazily(self) -> Generator[None]:
+        """Let transactions of this thread become durable together: at `flush`, and when the block ends without error.
+
+        They are seen at once and survive the end of the process; only after a power cut the last ones may be missing.
+        For work that is repeated then.
+        """
+        self._lazy.on = True
+        try:
+            yield
+        finally:
+            self._lazy.on = False
+        self.flush()
+
+    def flush(self) -> None:
+        """Return once everything that was committed before is on the medium. Threads share the flushes.
+
+        Raises:
+            StoreError: the disk refused.
+        """
+        self._flushed.sync()
 
     def checkpoint(self) -> None:
         """Move everything from the write-ahead log into the file and empty the log, as far as readers let it.
@@ -113,6 +145,12 @@ class Database:
                 connection.close()
             self._idle.clear()
             self._writer.close()
+
+    def _be_durable(self, how: str) -> None:
+        """Let the next commit be flushed, or not. Needs the write lock."""
+        if how != self._durability:
+            self._writer.execute(f"PRAGMA synchronous = {how}")
+            self._durability = how
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -149,6 +187,18 @@ class Database:
                     self._idle.append(connection)
             if not keep:
                 connection.close()
+
+
+def _flush_log(path: str, disk: Disk) -> None:
+    """Flush the write-ahead log. What a checkpoint moved out of it before was flushed by SQLite."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+    except FileNotFoundError:
+        return
+    try:
+        disk.flush(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager

@@ -1,19 +1,24 @@
-"""From observations to events, without a model: rewrite by rules, check with gate and for drift, flag the rest."""
+"""From observations to events: phrased by a model where there is one, else by rules; checked, and flagged."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from historian.evidence import Evidence
+from historian.facts import facts_of, language_of, moment
 from historian.gate import inspect
 from historian.identity import check_identity, unsupported_persons
+from historian.identity_words import Material
 from historian.model import ECHO, Event, Origin
 from historian.rewrite import RewriteContext, Rewritten, rewrite_offline
+from historian.scribe import Brief, Phrase, Scribe, Task
 from historian.work import TurnWork
 
 NO_EVIDENCE = "evidence:none"
 """Flag of an event that no message of the record stands behind."""
+MODEL = "model:"
+"""Begins the flag that says why a model that is set did not phrase an event: outage, refused, unusable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +28,7 @@ class Draft:
     text: str
     flags: tuple[str, ...]
     is_absolute: bool
+    origin: Origin = Origin.OFFLINE
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,30 +39,50 @@ class Remembered:
     mentions: Callable[[str], bool]
 
 
-def draft_events(work: TurnWork, evidence: Evidence, end_seq: int, remembered: Remembered) -> list[Event]:
+def draft_events(
+    work: TurnWork, evidence: Evidence, end_seq: int, remembered: Remembered, scribe: Scribe | None = None
+) -> list[Event]:
     """Return the events of one turn: one per observation, and one for the memo, which is no new information."""
-    context = _context(work, evidence)
     events: list[Event] = []
-    for index, observation in enumerate(work.turn.observations):
-        if not observation:
-            continue
-        draft = draft_statement(observation, context, work, evidence, remembered)
+    for index, draft in sorted(draft_statements(work, evidence, remembered, scribe).items()):
+        observation = work.turn.observations[index]
         earlier = remembered.same_as(draft.text) or next((e.event_id for e in events if e.text == draft.text), None)
         if index in work.echoes:
-            draft = replace(draft, flags=(*draft.flags, ECHO))
+            draft = replace(draft, flags=(*draft.flags, ECHO))  # noqa: PLW2901
             earlier = earlier or ECHO
         events.append(_event(work, evidence, end_seq, index, observation, draft, earlier))
     if work.turn.memo:
-        events.append(_memo(work, evidence, end_seq, context))
+        events.append(_memo(work, evidence, end_seq, context_of(work, evidence)))
     return events
 
 
-def draft_statement(
-    observation: str, context: RewriteContext, work: TurnWork, evidence: Evidence, remembered: Remembered
+def draft_statements(
+    work: TurnWork, evidence: Evidence, remembered: Remembered, scribe: Scribe | None
+) -> Mapping[int, Draft]:
+    """Return a draft for each observation that says something, by its index.
+
+    The model is asked once for all of them, save for those that bring no news: echoes and what is known already.
+    """
+    context = context_of(work, evidence)
+    said = {index: text for index, text in enumerate(work.turn.observations) if text}
+    ruled = {index: rewrite_offline(text, context) for index, text in said.items()}
+    drafts = {index: _by_rules(said[index], ruled[index], work, evidence, remembered) for index in said}
+    if scribe is None or not scribe.is_there:
+        return drafts
+    news = [i for i in said if i not in work.echoes and remembered.same_as(drafts[i].text) is None]
+    if news:
+        tasks = [_task(said[i], ruled[i], work, evidence) for i in news]
+        brief = _brief(work, evidence, context, [said[i] for i in news], [ruled[i] for i in news])
+        for index, phrase in zip(news, scribe.phrase(tasks, brief), strict=True):
+            drafts[index] = _by_model(said[index], phrase, drafts[index])
+    return drafts
+
+
+def _by_rules(
+    observation: str, rewritten: Rewritten, work: TurnWork, evidence: Evidence, remembered: Remembered
 ) -> Draft:
-    """Rewrite one observation; drift is stored verbatim and flagged, also with `force`."""
-    rewritten = rewrite_offline(observation, context)
-    known = tuple(name for name in (evidence.sender_name, work.session.agent_name, work.sender_id) if name)
+    """Return what rules made of one observation; drift is stored verbatim and flagged, also with `force`."""
+    known = _known_names(work, evidence)
     sources = (*evidence.sources, *evidence.recent)
     drifts = check_identity(
         rewritten.dated, rewritten.text, context=sources, known_names=known, allowed=rewritten.allowed
@@ -71,6 +97,60 @@ def draft_statement(
     return Draft(text, tuple(dict.fromkeys([*flags, *unresolved])), is_absolute)
 
 
+def _by_model(observation: str, phrase: Phrase, ruled: Draft) -> Draft:
+    """Return the better of two drafts: what the model wrote, if that can stand, else what rules made, marked so."""
+    about = tuple(flag for flag in ruled.flags if flag.startswith(("person:", NO_EVIDENCE)))
+    if phrase.drifts:
+        drift = (f"drift:{one.kind}:{one.found}" for one in phrase.drifts)
+        return Draft(observation, tuple(dict.fromkeys([*about, *drift])), is_absolute=False, origin=Origin.DEGRADED)
+    if phrase.text is None:
+        return replace(ruled, flags=(*ruled.flags, f"{MODEL}{phrase.trouble}"), origin=Origin.DEGRADED)
+    if phrase.findings and ruled.is_absolute:
+        return replace(ruled, flags=(*ruled.flags, f"{MODEL}unusable"), origin=Origin.DEGRADED)
+    found = (f"{hit.kind}:{hit.found}" for hit in phrase.findings)
+    return Draft(phrase.text, tuple(dict.fromkeys([*about, *found])), not phrase.findings, Origin.MODEL)
+
+
+def _task(observation: str, rewritten: Rewritten, work: TurnWork, evidence: Evidence) -> Task:
+    names = (*_known_names(work, evidence), *filter(None, (work.session.group_name, _place(work))))
+    material = Material(
+        observation=rewritten.dated,
+        by_rules=rewritten.text,
+        given=(*names, *rewritten.allowed),
+        context=(*evidence.sources, *evidence.lines),
+        references=len(inspect(rewritten.text)),
+    )
+    return Task(observation, material, names, rewritten.allowed, work.turn.force)
+
+
+def _brief(
+    work: TurnWork,
+    evidence: Evidence,
+    context: RewriteContext,
+    observations: Sequence[str],
+    rewritten: Sequence[Rewritten],
+) -> Brief:
+    language = language_of(observations)
+    return Brief(
+        language=language,
+        facts=facts_of(rewritten, context, language),
+        speaker=context.speaker_name or "",
+        group=work.session.group_name or work.scope.group_id or "",
+        place=context.location or "",
+        said_at=moment(evidence.said_at, language),
+        source_message="\n".join(evidence.sources),
+        recent_messages=evidence.lines,
+    )
+
+
+def _known_names(work: TurnWork, evidence: Evidence) -> tuple[str, ...]:
+    return tuple(name for name in (evidence.sender_name, work.session.agent_name, work.sender_id) if name)
+
+
+def _place(work: TurnWork) -> str | None:
+    return work.turn.location or work.session.location
+
+
 def _invented(observation: str, sources: Sequence[str], known: Sequence[str], remembered: Remembered) -> list[str]:
     """Return the persons that the agent names and nobody mentioned."""
     if not sources:
@@ -78,13 +158,14 @@ def _invented(observation: str, sources: Sequence[str], known: Sequence[str], re
     return [name for name in unsupported_persons(observation, sources, known) if not remembered.mentions(name)]
 
 
-def _context(work: TurnWork, evidence: Evidence) -> RewriteContext:
+def context_of(work: TurnWork, evidence: Evidence) -> RewriteContext:
+    """Return what is known about the observations of one turn."""
     return RewriteContext(
         said_at=evidence.said_at,
         speaker_name=evidence.sender_name or work.sender_id,
         agent_name=work.session.agent_name,
         group_name=work.session.group_name,
-        location=work.turn.location or work.session.location,
+        location=_place(work),
         recent=evidence.recent,
     )
 
@@ -107,12 +188,12 @@ def _event(
         group_id=scope.group_id,
         sender_id=work.sender_id,
         sender_name=evidence.sender_name,
-        location=work.turn.location or session.location,
+        location=_place(work),
         request_type="group" if scope.group_id else "private",
         message_ids=evidence.message_ids,
         is_absolute=draft.is_absolute,
         flags=draft.flags,
-        origin=Origin.OFFLINE,
+        origin=draft.origin,
         same_as=same_as,
     )
 

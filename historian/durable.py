@@ -16,6 +16,7 @@ from historian.errors import StoreError
 
 TYPE_CHECKING = False  # `typing` would cost every hook two milliseconds; checkers know this name
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from os import PathLike
     from types import TracebackType
 
@@ -133,15 +134,14 @@ class FailingDisk(Disk):
 REAL_DISK = Disk()
 
 
-class FolderSync:
-    """Shares folder flushes between threads: a leader flushes for everybody who waits.
+class SharedFlush:
+    """Shares flushes of one thing between threads: a leader flushes for everybody who waits.
 
-    `sync` returns only after a flush that STARTED after it was called, hence after the caller's rename.
+    `sync` returns only after a flush that STARTED after it was called, hence after the caller's change.
     """
 
-    def __init__(self, folder: str | PathLike[str], disk: Disk = REAL_DISK) -> None:
-        self._folder = os.fspath(folder)
-        self._disk = disk
+    def __init__(self, flush: Callable[[], None]) -> None:
+        self._flush = flush
         self._changed = threading.Condition()
         self._started = 0
         self._done = 0
@@ -156,7 +156,7 @@ class FolderSync:
         """Return once a flush that started after now (or after `ticket` was taken) has succeeded.
 
         Raises:
-            StoreError: the folder could not be flushed.
+            StoreError: it could not be flushed.
         """
         mine = self._lead_or_wait(ticket)
         if mine is None:
@@ -164,7 +164,7 @@ class FolderSync:
         succeeded = False
         try:
             with DiskErrors():
-                self._disk.flush_folder(self._folder)
+                self._flush()
             succeeded = True
         finally:
             with self._changed:
@@ -187,19 +187,35 @@ class FolderSync:
         return None
 
 
-def stage(folder: str, data: bytes, *, mode: int = 0o600, disk: Disk = REAL_DISK) -> str:
+def temporary_in(folder: str) -> str:
+    """Return a path for a new temporary file in `folder`, which `sweep_temporaries` knows for one."""
+    return f"{folder}{os.sep}.~{os.urandom(8).hex()}.tmp"
+
+
+class FolderSync(SharedFlush):
+    """Shares flushes of a folder: `sync` returns once the names in it are on the medium."""
+
+    def __init__(self, folder: str | PathLike[str], disk: Disk = REAL_DISK) -> None:
+        path = os.fspath(folder)
+        super().__init__(lambda: disk.flush_folder(path))
+
+
+def stage(folder: str, data: bytes, *, mode: int = 0o600, disk: Disk = REAL_DISK, flush: bool = True) -> str:
     """Write and flush `data` to a temporary file in `folder` and return its path, ready to be renamed.
+
+    Without `flush` a power cut may leave a file of that name without its content.
 
     Raises:
         StoreError: the disk refused; nothing is left behind.
     """
-    path = f"{folder}{os.sep}.~{os.urandom(8).hex()}.tmp"
+    path = temporary_in(folder)
     with DiskErrors():
         descriptor = disk.create(path, mode)
         try:
             try:
                 disk.write(descriptor, data)
-                disk.flush(descriptor)
+                if flush:
+                    disk.flush(descriptor)
             finally:
                 os.close(descriptor)
         except BaseException:

@@ -259,15 +259,10 @@ class OpenAIEmbedder:
         return _vectors(answer, len(texts))
 
     def _opened(self) -> OpenAI:
-        from openai import OpenAI
-
         if self._client is None:
-            self._client = OpenAI(
-                base_url=self._endpoint.base_url or None,
-                api_key=self._endpoint.api_key or "none",  # local servers ask for no key, the package does
-                timeout=self._endpoint.timeout,
-                max_retries=0,
-            )
+            from historian.http_client import open_client
+
+            self._client = open_client(self._endpoint.base_url, self._endpoint.api_key, self._endpoint.timeout)
         return self._client
 
 

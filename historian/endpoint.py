@@ -9,14 +9,15 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 from historian.clock import SystemClock
-from historian.errors import ModelError, PermanentModelError, RetryableModelError
+from historian.errors import ModelError, ModelSettingsError, PermanentModelError, RetryableModelError
 
 if TYPE_CHECKING:
-    from openai import OpenAIError
+    from openai import APIConnectionError, APIStatusError, OpenAIError
 
 _RETRYABLE = frozenset({408, 409, 425, 429})
 _HINTS = {
     401: "refused the key; check api_key",
+    402: "wants to be paid first; check the account",
     403: "does not allow this key to use the model; check api_key and model",
     404: "does not know this address or model; check base_url and model",
 }
@@ -29,17 +30,32 @@ def model_error(error: OpenAIError, what: str) -> ModelError:
     """
     import openai
 
-    if isinstance(error, openai.APITimeoutError):
-        return RetryableModelError(f"The {what} did not answer in time.")
     if isinstance(error, openai.APIConnectionError):
-        return RetryableModelError(f"The {what} cannot be reached; check that it runs and base_url.")
+        return RetryableModelError(f"The {what} {_no_answer(error)}.")
     if not isinstance(error, openai.APIStatusError):
         return RetryableModelError(f"The {what} gave an answer that cannot be read.")
     status = error.status_code
     if status in _RETRYABLE or status >= 500:
-        reason = "is asked too often" if status == 429 else f"failed with status {status}"
+        reason = _too_often(error) if status == 429 else f"failed with status {status}"
         return RetryableModelError(f"The {what} {reason}.", retry_after=retry_after(error.response.headers))
-    return PermanentModelError(f"The {what} {_HINTS.get(status, f'refused the request with status {status}')}.")
+    if status in _HINTS:
+        return ModelSettingsError(f"The {what} {_HINTS[status]}.")
+    return PermanentModelError(f"The {what} refused the request with status {status}.")
+
+
+def _too_often(error: APIStatusError) -> str:
+    return "has no quota left; check the account" if error.code == "insufficient_quota" else "is asked too often"
+
+
+def _no_answer(error: APIConnectionError) -> str:
+    import httpx2
+    import openai
+
+    if isinstance(error, openai.APITimeoutError):
+        return "did not answer in time"
+    if isinstance(error.__cause__, (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.DecodingError)):
+        return "broke off its answer"
+    return "cannot be reached; check that it runs and base_url"
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -15,7 +15,7 @@ from historian.lexical import LexicalIndex
 from historian.model import Event, Origin, Owner, Reach
 from historian.sameness import statement_key
 
-_FIELDS = (
+EVENT_FIELDS = (
     "owner_key, event_id, request_id, end_seq, position, text, original, timestamp, timezone, user_id, group_id,"
     " sender_id, sender_name, location, request_type, message_ids, has_new_info, perspective, is_absolute, flags,"
     " origin, same_as, schema_version"
@@ -47,11 +47,10 @@ class EventStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(self, events: Sequence[Event]) -> None:
-        """Store events once each, in one transaction with their audiences, evidence links and words."""
+    def add(self, events: Sequence[Event]) -> int:
+        """Store events once each, in one transaction with audiences, evidence links and words; return how many."""
         with self._database.write() as connection:
-            for event in events:
-                self._add(connection, event)
+            return sum(self._add(connection, event) for event in events)
 
     def within(self, reach: Reach) -> ReadableEvents:
         """Return the events that `reach` may read."""
@@ -61,32 +60,43 @@ class EventStore:
         """Return what one job stored, in order."""
         with self._database.read() as connection:
             rows = connection.execute(
-                f"SELECT row, {_FIELDS} FROM events WHERE owner_key = ? AND request_id = ? AND end_seq = ?"
+                f"SELECT row, {EVENT_FIELDS} FROM events WHERE owner_key = ? AND request_id = ? AND end_seq = ?"
                 " ORDER BY row",
                 (owner.key, request_id, end_seq),
             ).fetchall()
-        return [_stored(row) for row in rows]
+        return [stored_event(row) for row in rows]
 
-    def saying(self, owner: Owner, text: str) -> StoredEvent | None:
-        """Return the earliest statement of this owner that says the same as `text` (see `sameness`), or None."""
+    def saying(self, owner: Owner, text: str, but: Collection[str] = ()) -> StoredEvent | None:
+        """Return the earliest statement of this owner that says the same as `text` (see `sameness`), or None.
+
+        Events with the ids `but` do not count.
+        """
         mark = statement_key(text)
         if not mark:
             return None
         with self._database.read() as connection:
             row = connection.execute(
-                f"SELECT row, {_FIELDS} FROM events WHERE owner_key = ? AND mark = ? AND same_as IS NULL"
-                " ORDER BY row LIMIT 1",
-                (owner.key, mark),
+                f"SELECT row, {EVENT_FIELDS} FROM events WHERE owner_key = ? AND mark = ? AND same_as IS NULL"
+                " AND event_id NOT IN (SELECT value FROM json_each(?)) ORDER BY row LIMIT 1",
+                (owner.key, mark, json.dumps([*but])),
             ).fetchone()
-        return _stored(row) if row else None
+        return stored_event(row) if row else None
 
-    def _add(self, connection: sqlite3.Connection, event: Event) -> None:
+    def named(self, owner: Owner, event_id: str) -> Event | None:
+        """Return one event of this owner, or None."""
+        with self._database.read() as connection:
+            row = connection.execute(
+                f"SELECT row, {EVENT_FIELDS} FROM events WHERE owner_key = ? AND event_id = ?", (owner.key, event_id)
+            ).fetchone()
+        return stored_event(row).event if row else None
+
+    def _add(self, connection: sqlite3.Connection, event: Event) -> bool:
         marks = ", ".join("?" * 25)
         cursor = connection.execute(
-            f"INSERT OR IGNORE INTO events ({_FIELDS}, mark, epoch_ms) VALUES ({marks})", _values(event)
+            f"INSERT OR IGNORE INTO events ({EVENT_FIELDS}, mark, epoch_ms) VALUES ({marks})", _values(event)
         )
         if cursor.rowcount == 0:
-            return
+            return False
         row = int(cursor.lastrowid or 0)
         audiences = event.owner.audiences(event.sender_id)
         connection.executemany(
@@ -99,6 +109,7 @@ class EventStore:
         )
         if event.same_as is None:
             EVENT_WORDS.add(connection, row, event.text, audiences)
+        return True
 
 
 class ReadableEvents:
@@ -132,14 +143,14 @@ class ReadableEvents:
             if not audiences:
                 return []
             marks = ", ".join("?" * len(audiences))
-            columns = ", ".join(f"e.{name.strip()}" for name in _FIELDS.split(","))
+            columns = ", ".join(f"e.{name.strip()}" for name in EVENT_FIELDS.split(","))
             rows = connection.execute(
                 f"SELECT {_LINKED}, e.row, {columns} FROM events e WHERE {condition} AND EXISTS"
                 f" (SELECT 1 FROM event_audiences a WHERE a.row = e.row AND a.audience_id IN ({marks}))"
                 " ORDER BY e.row",
                 [*values, *audiences],
             ).fetchall()
-        return [_stored(row, linked) for linked, *row in rows]
+        return [stored_event(row, linked) for linked, *row in rows]
 
 
 def _speaker_elsewhere(event: Event) -> str | None:
@@ -177,9 +188,9 @@ def _values(event: Event) -> tuple[object, ...]:
     )
 
 
-def _stored(row: Sequence[Any], linked: str = "[]") -> StoredEvent:
+def stored_event(row: Sequence[Any], linked: str = "[]") -> StoredEvent:
     """Return the event of a row; `linked` are the present ids of its messages, which outlive a change of id."""
-    values: dict[str, Any] = dict(zip(("row", *(name.strip() for name in _FIELDS.split(","))), row, strict=True))
+    values: dict[str, Any] = dict(zip(("row", *(name.strip() for name in EVENT_FIELDS.split(","))), row, strict=True))
     number: int = values.pop("row")
     kind, _, identifier = values.pop("owner_key").partition(":")
     stored_ids = values.pop("message_ids")

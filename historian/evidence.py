@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 
 from historian.fold import fold, terms
-from historian.model import Message
+from historian.model import Event, Message
 from historian.record import Record
 from historian.work import TurnWork
 from historian.zones import load_zone, zone_of
@@ -24,13 +24,17 @@ UNKNOWN_CONVERSATION = "end"
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a turn's observations rest on. `said_at` is in the speaker's zone; `sources` are texts, oldest first."""
+    """What a turn's observations rest on. `said_at` is in the speaker's zone; `sources` are texts, oldest first.
+
+    `recent` are earlier texts, and `lines` the same ones with who said each.
+    """
 
     message_ids: tuple[str, ...]
     sources: tuple[str, ...]
     recent: tuple[str, ...]
     said_at: datetime
     sender_name: str | None
+    lines: tuple[str, ...] = ()
 
 
 class EvidenceFinder:
@@ -42,15 +46,24 @@ class EvidenceFinder:
 
     def find(self, work: TurnWork) -> Evidence:
         """Return the evidence of `work`, recording its source message where the turn is not in the record yet."""
-        messages = self._named(work) or self._source(work) or self._unsaid(work)
+        return self._made(work, self._named(work) or self._source(work) or self._unsaid(work))
+
+    def of_event(self, event: Event, work: TurnWork) -> Evidence:
+        """Return the evidence of an event that is stored; `work` is the turn that it came from, as far as known."""
+        found = self._record.within(work.scope.reach()).get(event.message_ids)
+        return replace(self._made(work, [stored.message for stored in found]), said_at=event.timestamp)
+
+    def _made(self, work: TurnWork, messages: Sequence[Message]) -> Evidence:
         last = max(messages, key=lambda message: message.ts, default=None)
         ids = tuple(message.message_id for message in messages)
+        recent = self._recent(work, ids)
         return Evidence(
             message_ids=ids,
             sources=tuple(message.content for message in messages),
-            recent=self._recent(work, ids),
+            recent=tuple(text for _, text in recent),
             said_at=_local(last, work),
             sender_name=work.session.sender_name or self._name(work, messages),
+            lines=tuple(f"{who}: {text}" if who else text for who, text in recent),
         )
 
     def mentions(self, work: TurnWork, name: str) -> bool:
@@ -94,9 +107,10 @@ class EvidenceFinder:
         words = set[str]().union(*(_words(text) for text in work.turn.observations))
         return [stored.message for stored in reversed(recent) if len(words & _words(stored.message.content)) >= 2]
 
-    def _recent(self, work: TurnWork, evidence: Sequence[str]) -> tuple[str, ...]:
+    def _recent(self, work: TurnWork, evidence: Sequence[str]) -> tuple[tuple[str | None, str], ...]:
+        """Return who said what before, oldest first."""
         if work.turn.recent_messages:
-            return tuple(line.content for line in work.turn.recent_messages)
+            return tuple((m.sender_name or m.sender_id or m.role, m.content) for m in work.turn.recent_messages)
         limit = self._recent_k()
         if limit == 0:
             return ()
@@ -105,7 +119,8 @@ class EvidenceFinder:
             conversation_id=work.session.conversation_id,
             limit=limit,
         )
-        return tuple(s.message.content for s in reversed(found) if s.message.message_id not in evidence)
+        earlier = [stored.message for stored in reversed(found) if stored.message.message_id not in evidence]
+        return tuple((m.sender_name or m.sender_id or m.role, m.content) for m in earlier)
 
 
 def _stand_in(work: TurnWork, message_id: str, text: str) -> Message:

@@ -10,7 +10,20 @@ from typing import Literal
 from historian.identity_numbers import clock_readings, figures, replaceable
 from historian.identity_persons import is_supported, persons
 
-DriftKind = Literal["id_lost", "id_invented", "number_lost", "number_invented", "polarity", "person_invented"]
+DriftKind = Literal[
+    "id_lost",
+    "id_invented",
+    "number_lost",
+    "number_invented",
+    "polarity",
+    "person_invented",
+    "word_lost",
+    "word_invented",
+    "word_borrowed",
+    "modality",
+    "order",
+    "language",
+]
 
 _NEUTRAL = re.compile(
     r"(.)不\1|有没有|不得不|不错|不仅|不过|不但|不断|不久|不管|不论|不少|不由|不愧|不妨|不禁|不客气|"
@@ -95,12 +108,19 @@ def _without(text: str, names: Collection[str]) -> str:
     return text
 
 
-def _negations(text: str) -> list[str]:
-    return [match[0].lower() for match in _NEGATION.finditer(_NEUTRAL.sub("，", text))]
+def negations_in(text: str) -> list[tuple[str, int]]:
+    """Return the words in `text` that deny something, in order, each with where it ends; 不错, 差不多 deny nothing."""
+    plain = _NEUTRAL.sub(lambda match: "，" * len(match[0]), text)
+    return [(match[0].lower(), match.end()) for match in _NEGATION.finditer(plain)]
+
+
+def negations(text: str) -> list[str]:
+    """Return the words in `text` that deny something, in order; 不错, 差不多, "no problem" deny nothing."""
+    return [word for word, _ in negations_in(text)]
 
 
 def _polarity_drifts(observation: str, rewrite: str) -> list[Drift]:
-    said, written = _negations(observation), _negations(rewrite)
+    said, written = negations(observation), negations(rewrite)
     if len(said) == len(written):
         return []
     longer, shorter = (said, list(written)) if len(said) > len(written) else (written, list(said))

@@ -105,6 +105,13 @@ def figures(text: str) -> Figures:
     return Figures(frozenset(ids), frozenset(numbers))
 
 
+def ordered_numbers(text: str) -> list[str]:
+    """Return the number values of `text` in their order, without those of dates, clock times and ids."""
+    rest = _moments().sub(lambda match: " " * len(match[0]), text)
+    rest = _ids().sub(lambda match: " " * len(match[0]) if is_id(match[0].rstrip(".:/+-#@")) else match[0], rest)
+    return [value for match in _numbers().finditer(rest) if (value := _value(match)) is not None]
+
+
 def replaceable(text: str) -> frozenset[str]:
     """Return the numbers that stand only in relative or dayless times of `text`, which a resolved date may replace."""
     return figures(text).numbers - figures(_SOFT.sub("，", text)).numbers

@@ -27,16 +27,17 @@ class Journal:
         self._epoch = b""
         self._offset = 0
 
-    def append(self, job_id: str) -> None:
-        """Say that `job_id` was touched. A failure is ignored: readers look at the folders whenever they are idle."""
+    def append(self, *job_ids: str) -> None:
+        """Say that jobs were touched. A failure is ignored: readers look at the folders whenever they are idle."""
         try:
             with self._guard:
                 descriptor = self._open()
-                if len(self._own) >= _MAX_ECHOES:
+                if len(self._own) + len(job_ids) > _MAX_ECHOES:
                     self._own.clear()
                     self._epoch = b""
-                self._own[job_id] = self._own.get(job_id, 0) + 1
-            os.write(descriptor, job_id.encode() + b"\n")
+                for job_id in job_ids:
+                    self._own[job_id] = self._own.get(job_id, 0) + 1
+            os.write(descriptor, "".join(f"{job_id}\n" for job_id in job_ids).encode())
         except OSError:
             return
 

@@ -5,26 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
+from typing import Unpack, cast
 
-from historian.closing import TurnCloser
-from historian.errors import InvalidInputError, NotFoundError
+from historian.capturing import CaptureDesk
+from historian.closing import Closing, TurnCloser
+from historian.desk import Desk
+from historian.errors import InvalidInputError, NotFoundError, StoreError
 from historian.evidence_reading import MAX_QUERY, EvidenceReader, ScopedEvidence
+from historian.exporting import Exporter, ExportPage
 from historian.failures import FailureKeeper
-from historian.foreground import Foreground
 from historian.guard import Guard
 from historian.ids import normalise_id
 from historian.indexer import Indexer
 from historian.intake import message_from
 from historian.live import LiveOptions
-from historian.model import EntityType, Message, Scope
-from historian.profile_reading import ProfileReader
+from historian.model import EntityType, Message, Owner, Scope
+from historian.profile_reading import ProfileReader, entities_of, named_entity, no_profile
+from historian.profile_versions import History, ProfileVersions, Rollback
 from historian.record import Record
 from historian.searching import EventQuery, EventSearch
 from historian.session import Session
 from historian.status import StatusReader
-from historian.turn import Receipt, Turn
+from historian.taking_in import Intaker, TakenIn
+from historian.turn import Receipt, Turn, TurnFields
 from historian.views import AppendResult, FoundEvents, FoundProfiles, Memo, ProfileView, Status
 from historian.zones import load_zone, parse_instant
+
+GUARDED = ("memo", "observations", "source_message", "recent_messages", "location")
+"""What of a turn is looked through for credentials."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +41,17 @@ class Parts:
 
     record: Record
     closer: TurnCloser
+    desk: Desk
     search: EventSearch
     profiles: ProfileReader
+    versions: ProfileVersions
     status: StatusReader
     failures: FailureKeeper
     evidence: EvidenceReader
     indexer: Indexer
-    foreground: Foreground
+    exporter: Exporter
+    intaker: Intaker
+    captures: CaptureDesk
 
 
 class Memory:
@@ -57,8 +69,8 @@ class Memory:
 class ScopedMemory:
     """The memory on behalf of one request. No argument of any method names who asks; targets only narrow.
 
-    Methods block; call them from a worker thread. All raise InvalidInputError for arguments that the caller could have
-    known to be wrong, and StoreError when a store cannot do its work now.
+    Methods block; call them from a worker thread, all but `hand_in`. All raise InvalidInputError for arguments that the
+    caller could have known to be wrong, and StoreError when a store cannot do its work now.
     """
 
     def __init__(self, parts: Parts, options: LiveOptions, scope: Scope, session: Session) -> None:
@@ -72,43 +84,36 @@ class ScopedMemory:
         """On whose behalf it acts."""
         return self._scope
 
-    def end(
-        self,
-        *,
-        memo: str = "",
-        observations: Sequence[object] = (),
-        force: bool = False,
-        source_message: str | None = None,
-        recent_messages: Sequence[object] = (),
-        message_ids: Sequence[object] = (),
-        location: str | None = None,
-    ) -> Receipt:
+    def end(self, **fields: Unpack[TurnFields]) -> Receipt:
         """Close a turn: check it, write one job durably, and return the receipt."""
-        guard = self.guard()
-        turn = Turn.checked(
-            self._options.historian,
-            memo=guard.text(memo, "memo"),
-            observations=guard.value(observations, "observations"),
-            force=force,
-            source_message=guard.value(source_message, "source_message"),
-            recent_messages=guard.value(recent_messages, "recent_messages"),
-            message_ids=message_ids,
-            location=guard.value(location, "location"),
-        )
-        with self._parts.foreground.call():
+        return self._parts.desk.close(self._closing(fields))
+
+    async def hand_in(self, **fields: Unpack[TurnFields]) -> Receipt:
+        """Close a turn as `end` does, for the event loop: turns that come at once are written together."""
+        return await self._parts.desk.hand_in(self._closing(fields))
+
+    def _closing(self, fields: TurnFields) -> Closing:
+        def make() -> tuple[Turn, str]:
+            guard = self.guard()
+            texts = {name: guard.value(text, name) for name in GUARDED if (text := fields.get(name))}
+            turn = Turn.checked(self._options.historian, **cast("TurnFields", fields | texts))
             if not self._options.enabled:
-                receipt = self._parts.closer.close(self._scope, self._session, turn.memo_only())
-                return replace(receipt, note=_unkept(turn))
+                return turn.memo_only(), _unkept(turn)
             self._require_messages(turn.message_ids)
-            receipt = self._parts.closer.close(self._scope, self._session, turn)
-            return replace(receipt, note=" ".join(guard.notes)) if guard.notes else receipt
+            return turn, " ".join(guard.notes)
+
+        return Closing(self._scope, self._session, make)
 
     def guard(self) -> Guard:
         """Return what every text passes that is written on behalf of this request, one for each call."""
         return Guard(self._options.now.guard.credentials)
 
-    def append(self, messages: Sequence[object]) -> AppendResult:
-        """Record chat turns under the owner of this request; a bad one is named and never stops the rest."""
+    def append(self, messages: Sequence[object], *, consider: bool = False) -> AppendResult:
+        """Record chat turns under the owner of this request; a bad one is named and never stops the rest.
+
+        With `consider` the historian decides behind it whether they hold anything worth remembering. That this cannot
+        be noted now never breaks the append.
+        """
         zone, guard = load_zone(self._session.timezone), self.guard()
         good: list[Message] = []
         failed: list[tuple[int, str]] = []
@@ -119,7 +124,15 @@ class ScopedMemory:
                 failed.append((index, str(error)))
         appended = self._parts.record.append(self._scope.owner, good)
         self._parts.indexer.discard("messages", appended.left_rows)
-        return AppendResult(appended.inserted, appended.ignored, tuple(failed), guard.notes)
+        jobs, notes = self._considered(good) if consider else ((), ())
+        return AppendResult(appended.inserted, appended.ignored, tuple(failed), (*guard.notes, *notes), jobs)
+
+    def _considered(self, messages: Sequence[Message]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the jobs in which messages are considered, and what to say where they are not."""
+        try:
+            return tuple(self._parts.captures.hand_in(self._scope, self._session, messages)), ()
+        except StoreError as error:
+            return (), (f"The messages are recorded, but they are not considered: {error}",)
 
     @property
     def evidence(self) -> ScopedEvidence:
@@ -170,6 +183,23 @@ class ScopedMemory:
         self._parts.closer.note_returned(self._scope, [line.text for line in view.lines])
         return replace(view, warnings=(*self._options.switched_off(), *view.warnings))
 
+    def profile_history(self, entity_type: EntityType, entity_id: str | None) -> History:
+        """Return the kept versions of the own profile or that of a group of this request.
+
+        Raises:
+            NotFoundError: there is no such profile that this request may change.
+        """
+        return self._parts.versions.history(self._changeable(entity_type, entity_id))
+
+    def rollback_profile(self, entity_type: EntityType, entity_id: str | None, revision: str) -> Rollback:
+        """Make a kept version of such a profile the present one, by default the newest.
+
+        Raises:
+            NotFoundError: there is no such profile that this request may change, or no such version.
+            ConflictError: the file was edited at this moment.
+        """
+        return self._parts.versions.rollback(self._changeable(entity_type, entity_id), revision)
+
     def search_profiles(
         self,
         query: str,
@@ -199,6 +229,23 @@ class ScopedMemory:
             timezone=self._session.timezone,
         )
 
+    def export(self, cursor: str, limit: int) -> ExportPage:
+        """Return the next `limit` lines of everything that is this request's own; an empty cursor begins."""
+        return self._parts.exporter.page(self._scope, cursor, limit)
+
+    def take_in(self, lines: Sequence[object]) -> TakenIn:
+        """Store lines of an export, as far as they are of this user or these groups; each once, a bad one is named."""
+        guard, good = self.guard(), list[tuple[int, object]]()
+        failed: list[tuple[int, str]] = []
+        for index, line in enumerate(lines):
+            try:
+                good.append((index, guard.value(line, f"line {index}")))
+            except InvalidInputError as error:
+                failed.append((index, str(error)))
+        taken = self._parts.intaker.take(self._scope, [line for _, line in good])
+        failed += [(good[at][0], reason) for at, reason in taken.failed]
+        return replace(taken, failed=tuple(sorted(failed)))
+
     def retry_jobs(self, job_id: str | None = None) -> list[str]:
         """Have one failed job of this scope done again with a fresh count, or all of them; return their ids.
 
@@ -218,6 +265,16 @@ class ScopedMemory:
     def memos(self, limit: int) -> Sequence[Memo]:
         """Return the newest memos of this scope, newest first, also those of turns that still wait."""
         return self._parts.status.memos(self._scope, limit)
+
+    def _changeable(self, entity_type: EntityType, entity_id: str | None) -> Owner:
+        entity = named_entity(self._scope, entity_type, _identifier(entity_id, "entity_id"))
+        if entity == Owner("user", self._scope.user_id) and self._scope.group_id is not None:
+            raise InvalidInputError(
+                "In a group your own profile keeps its past to itself; ask in a private conversation."
+            )
+        if entity not in entities_of(self._scope):
+            raise no_profile(entity)
+        return entity
 
     def _require_messages(self, message_ids: Sequence[str]) -> None:
         if not message_ids:

@@ -18,10 +18,10 @@ class MemoStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(self, owner: Owner, author_key: str | None, request_id: str, memo: Memo) -> None:
-        """Keep a memo once per job, and let go of those beyond the newest 200 of its owner."""
+    def add(self, owner: Owner, author_key: str | None, request_id: str, memo: Memo) -> bool:
+        """Keep a memo once per job, let go of those beyond the newest 200 of its owner, and say whether it was new."""
         with self._database.write() as connection:
-            connection.execute(
+            added = connection.execute(
                 "INSERT OR IGNORE INTO memos (owner_key, author_key, request_id, job_id, text, ts_ms, zone)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (
@@ -39,6 +39,7 @@ class MemoStore:
                 " (SELECT row FROM memos WHERE owner_key = ? ORDER BY ts_ms DESC, row DESC LIMIT ?)",
                 (owner.key, owner.key, KEEP),
             )
+        return added.rowcount > 0
 
     def newest(self, owner: Owner, limit: int) -> list[Memo]:
         """Return the newest memos of one owner, newest first."""

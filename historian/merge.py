@@ -100,7 +100,7 @@ def merge_offline(
     draft = _drafted(before)
     for statement in sorted(statements, key=lambda s: (s.said_at, s.event_id, s.text)):
         _take(draft, statement, same)
-    gone = _over_limit(draft.lines, max_lines) if draft.taken else set[int]()
+    gone = over_limit(draft.lines, max_lines) if draft.taken else set[int]()
     merge = _finished(draft, gone)
     problems = verify(before, merge.profile, merge.dropped, entity=entity)
     if problems:
@@ -125,7 +125,7 @@ def verify(before: Profile | None, after: Profile, dropped: Iterable[Drop], *, e
     new = [line for line in after.lines if line.text not in {known.text for known in old}]
     checks = {
         "it is of another entity": after.entity != entity or (before is not None and before.entity != entity),
-        "a line vanished without a reason": any(line.text not in reasons for line in gone),
+        "a line vanished without a reason": any(not reasons.get(line.text) for line in gone),
         "a hand-written line vanished": any(line.hand_written and line.key not in kept for line in old),
         "more than half of the lines vanished": 2 * len(shrunk) > len(old) > 1,
         "a line would be shown elsewhere": any(e in placed and (e, p) not in places for e, p in heirs),
@@ -151,25 +151,25 @@ def _take(draft: _Draft, statement: Statement, same: Callable[[str, str], bool])
         if draft.taken.get(statement.event_id, text) != text:
             draft.dropped.append(Drop(text, SECOND_OF_EVENT))
         return
-    reason = _refusal(text)
+    reason = refusal(text)
     if reason is not None:
         draft.dropped.append(Drop(text, reason))
         return
     draft.seen.add(statement.event_id)
     draft.taken[statement.event_id] = text
-    _name(draft, statement)
+    draft.name = learn_name(draft.known_as, draft.name, statement)
     for at, line in enumerate(draft.lines):
         if line.shown_in == statement.shown_in and (line.text == text or same(line.text, text)):
-            draft.lines[at], overflow = _confirmed(line, statement)
+            draft.lines[at], overflow = said_again(line, statement)
             draft.retired.extend(overflow)
             draft.touched.add(at)
             return
     draft.new.add(len(draft.lines))
-    said = statement.said_at
-    draft.lines.append(ProfileLine(text, (statement.event_id,), statement.shown_in, 1, said, said))
+    draft.lines.append(first_said(text, statement))
 
 
-def _refusal(text: str) -> str | None:
+def refusal(text: str) -> str | None:
+    """Return why a text can be no line, as a clause, or None."""
     if not text:
         return EMPTY
     if len(text) > MAX_LINE_LENGTH:
@@ -177,15 +177,21 @@ def _refusal(text: str) -> str | None:
     return INSTRUCTION if looks_like_instruction(text) else None
 
 
-def _name(draft: _Draft, statement: Statement) -> None:
-    """Learn a name: the first one stays, in each place and altogether."""
+def learn_name(known_as: dict[str, str], present: str | None, statement: Statement) -> str | None:
+    """Note the name in `known_as` and return the name of the profile: the first one stays, in each place too."""
     name = one_line(statement.name or "")
-    if name and len(name) <= MAX_NAME_LENGTH and not looks_like_instruction(name):
-        draft.known_as.setdefault(statement.shown_in, name)
-        draft.name = draft.name or name
+    if not name or len(name) > MAX_NAME_LENGTH or looks_like_instruction(name):
+        return present
+    known_as.setdefault(statement.shown_in, name)
+    return present or name
 
 
-def _confirmed(line: ProfileLine, statement: Statement) -> tuple[ProfileLine, tuple[str, ...]]:
+def first_said(text: str, statement: Statement) -> ProfileLine:
+    """Return a new line that rests on one statement."""
+    return ProfileLine(text, (statement.event_id,), statement.shown_in, 1, statement.said_at, statement.said_at)
+
+
+def said_again(line: ProfileLine, statement: Statement) -> tuple[ProfileLine, tuple[str, ...]]:
     """Return the line said once more, and the events it no longer lists."""
     events = (*line.events, statement.event_id)
     surplus = events[1 : len(events) - MAX_EVENTS_PER_LINE + 1] if len(events) > MAX_EVENTS_PER_LINE else ()
@@ -200,8 +206,8 @@ def _confirmed(line: ProfileLine, statement: Statement) -> tuple[ProfileLine, tu
     return grown, surplus
 
 
-def _over_limit(lines: Sequence[ProfileLine], max_lines: int) -> set[int]:
-    """Return the indexes of the lines that must go."""
+def over_limit(lines: Sequence[ProfileLine], max_lines: int) -> set[int]:
+    """Return the indexes of the lines that must go: the oldest and least confirmed, none written by hand."""
     ranked = sorted((i for i, line in enumerate(lines) if not line.hand_written), key=lambda i: (_worth(lines[i]), i))
     return set(ranked[: max(0, len(lines) - max_lines)])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -42,21 +43,27 @@ class ProfileIndex:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def refresh(self, entity: Owner, profile: Profile | None, digest: str | None) -> None:
-        """Make the rows of one entity those of its profile, if the file changed since."""
+    def transaction(self) -> AbstractContextManager[object]:
+        """Make all of a block durable together with what is refreshed in it."""
+        return self._database.write()
+
+    def refresh(self, entity: Owner, profile: Profile | None, digest: str | None) -> list[int]:
+        """Make the rows of one entity those of its profile, if the file changed; return the rows that are gone."""
         if self.digest(entity) == digest:
-            return
+            return []
         wanted = {line.key: line for line in profile.lines} if profile else {}
         with self._database.write() as connection:
             known = self._rows(connection, entity)
-            for key in known.keys() - wanted.keys():
-                _remove(connection, known[key])
+            gone = [row for key, row in known.items() if key not in wanted]
+            for row in gone:
+                _remove(connection, row)
             for key in wanted.keys() - known.keys():
                 _add(connection, entity, wanted[key])
             connection.execute(
                 "INSERT OR REPLACE INTO profile_files (entity_type, entity_id, name, digest) VALUES (?, ?, ?, ?)",
                 (entity.kind, entity.id, profile.name if profile else None, digest or ""),
             )
+        return gone
 
     def digest(self, entity: Owner) -> str | None:
         """Return the digest of the file that the rows were made from, or None where there are none."""

@@ -44,15 +44,15 @@ class ProfileReader:
             InvalidInputError: a group is meant, but none is named and the request is in none.
             NotFoundError: nothing of that profile is in scope, whether or not it exists.
         """
-        entity = _entity(scope, entity_type, entity_id)
+        entity = named_entity(scope, entity_type, entity_id)
         if entity.kind == "group" and entity.id not in scope.readable_groups:
-            raise _no_profile(entity)
+            raise no_profile(entity)
         profile, warning = self._biographer.read(entity)
         is_own = entity == Owner("user", scope.user_id)
         visible = profile.visible(places(scope, profile, is_own=is_own)) if profile else None
         is_foreign = entity.kind == "user" and not is_own
         if is_foreign and (visible is None or not visible.lines):
-            raise _no_profile(entity)
+            raise no_profile(entity)
         return _view(entity, visible, () if is_foreign or warning is None else (warning,))
 
     def search(
@@ -115,7 +115,14 @@ def profile_reach(scope: Scope) -> Reach:
     return scope.whole_reach | {Owner("user", scope.user_id).key}
 
 
-def _entity(scope: Scope, entity_type: EntityType, entity_id: str | None) -> Owner:
+def entities_of(scope: Scope) -> list[Owner]:
+    """Return the profiles that this request may change: the own one and those of its groups; in a group, only that."""
+    groups = [Owner("group", group) for group in sorted(scope.readable_groups)]
+    return groups if scope.group_id is not None else [Owner("user", scope.user_id), *groups]
+
+
+def named_entity(scope: Scope, entity_type: EntityType, entity_id: str | None) -> Owner:
+    """Return whose profile is meant: the asker's or the group's own where no id is given. Raises InvalidInputError."""
     if entity_id is not None:
         return Owner(entity_type, entity_id)
     if entity_type == "user":
@@ -126,7 +133,8 @@ def _entity(scope: Scope, entity_type: EntityType, entity_id: str | None) -> Own
     return Owner("group", groups[0])
 
 
-def _no_profile(entity: Owner) -> NotFoundError:
+def no_profile(entity: Owner) -> NotFoundError:
+    """Return what is said of a profile that is not there or not in scope."""
     return NotFoundError(f"There is no profile of {entity.kind} {entity.id!r} in this scope.")
 
 

@@ -11,6 +11,8 @@ Calls for one entity are made under that entity's lock, which the caller holds; 
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,6 +29,8 @@ from historian.revisions import Revision, Revisions, make_folder
 
 _KINDS: tuple[EntityType, ...] = get_args(EntityType)
 _HEAD_LINES = 8
+PARSED_KEPT = 64
+"""Files whose content is remembered, as read: one change of a profile reads its file more than once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,8 @@ class ProfileStore:
         self._root = root / "profiles"
         self._clock = clock
         self._keep = revision_keep
+        self._lock = threading.Lock()
+        self._parsed: OrderedDict[tuple[Owner, str], Profile] = OrderedDict()
 
     def read(self, entity: Owner) -> Profile | None:
         """Return the profile, with hand edits taken in, or None where there is no file.
@@ -64,7 +70,7 @@ class ProfileStore:
             StoreError: its file cannot be read as UTF-8 and YAML, or names another entity. The text is left as it is.
         """
         data = self._files(entity).read()
-        return None if data is None else parse(data, entity)
+        return None if data is None else self._parse(data, entity)
 
     def read_or_recover(self, entity: Owner) -> tuple[Profile | None, str | None]:
         """Return the profile and None; or, where its file is broken, the last good version and a warning.
@@ -77,7 +83,7 @@ class ProfileStore:
         if data is None:
             return None, None
         try:
-            return parse(data, entity), None
+            return self._parse(data, entity), None
         except StoreError as error:
             self._keep_version(files, data, entity)
             good = self._last_good(files, entity)
@@ -106,7 +112,7 @@ class ProfileStore:
             raise ConflictError(
                 f"The profile of {profile.entity.key} was changed meanwhile; read it again and merge again."
             )
-        if current is not None and current == format_file(profile):
+        if current is not None and self._says_already(profile, current):
             return digest_of(current)
         data = format_file(replace(profile, updated_at=self._clock.now()))
         if current is not None:
@@ -156,6 +162,38 @@ class ProfileStore:
             data = self._files(entity).revisions.read(revision)
         return parse(data, entity)
 
+    def raw(self, entity: Owner) -> str | None:
+        """Return the text of the file as it stands, or None where there is none; what is no UTF-8 is replaced."""
+        data = self._files(entity).read()
+        return None if data is None else data.decode("utf-8", "replace")
+
+    def raw_revision(self, entity: Owner, revision: str) -> str:
+        """Return the text of a kept version. Raises NotFoundError."""
+        with DiskErrors():
+            return self._files(entity).revisions.read(revision).decode("utf-8", "replace")
+
+    def put_back(self, entity: Owner, data: bytes, history: Iterable[tuple[str, str]]) -> bool:
+        """Write a file and its earlier versions as they stood elsewhere; say whether the file is new.
+
+        Raises:
+            ConflictError: there is another profile of this entity already, which is left as it is.
+            InvalidInputError: the file is too large, or the name of a version is wrong.
+        """
+        files = self._files(entity)
+        current = files.read()
+        if current is not None and current != data:
+            raise ConflictError("There is a profile already; import into an empty folder, or merge the two by hand.")
+        if len(data) > MAX_FILE_BYTES:
+            raise InvalidInputError("The profile is larger than 8 MiB; shorten it by hand.")
+        with DiskErrors():
+            for name, text in history:
+                files.revisions.put(name, text.encode())
+            if current is None:
+                files.revisions.note_written(data)
+                make_folder(files.path.parent)
+                write_durably(files.path, data)
+        return current is None
+
     def restore(self, entity: Owner, revision: str) -> Profile:
         """Make an earlier version the present one, the present one becoming a revision, and return it as written.
 
@@ -179,9 +217,29 @@ class ProfileStore:
         revisions = Revisions(self._root / "history" / folder / name, keep=self._keep)
         return _Files(self._root / folder / f"{name}.md", revisions)
 
+    def _parse(self, data: bytes, entity: Owner) -> Profile:
+        """Return the profile of these bytes; those read lately are known. Raises StoreError as `parse`."""
+        key = (entity, digest_of(data))
+        with self._lock:
+            known = self._parsed.get(key)
+        if known is None:
+            known = parse(data, entity)
+        with self._lock:
+            self._parsed[key] = known
+            self._parsed.move_to_end(key)
+            while len(self._parsed) > PARSED_KEPT:
+                self._parsed.popitem(last=False)
+        return known
+
+    def _says_already(self, profile: Profile, current: bytes) -> bool:
+        """Whether writing the profile would change no byte. Where its lines are others it is not even formatted."""
+        with self._lock:
+            known = self._parsed.get((profile.entity, digest_of(current)))
+        return (known is None or known.lines == profile.lines) and current == format_file(profile)
+
     def _keep_version(self, files: _Files, data: bytes, entity: Owner) -> None:
         try:
-            parse(data, entity)
+            self._parse(data, entity)
             readable = True
         except StoreError:
             readable = False

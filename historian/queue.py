@@ -9,21 +9,22 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from historian.durable import REAL_DISK, Disk, publish, stage, unstage
-from historian.errors import InvalidInputError, StoreError
-from historian.job import STATES, UNREADABLE, Job, JobIds, PoisonError, encode, is_job_id
+from historian.durable import REAL_DISK, Disk
+from historian.errors import StoreError
+from historian.job import STATES, Job, PoisonError, is_job_id
 from historian.journal import Journal
 from historian.liveness import Claimer
 from historian.mutex import Mutex
+from historian.queue_additions import Additions
 from historian.queue_claims import Claims
-from historian.queue_failed import FailedJobs, iso
+from historian.queue_failed import FailedJobs
 from historian.queue_files import QueueFiles
 from historian.queue_view import QueueView
 from historian.retries import RetryPolicy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
     from os import PathLike
     from random import Random
     from typing import ClassVar
@@ -71,7 +72,6 @@ class Queue:
         self._clock = clock
         self._retries = RetryPolicy(max_retries, base_delay, rng)
         self._files = QueueFiles(os.fspath(root), disk)
-        self._disk = disk
         self._mutex = Mutex(f"{self._files.root}{os.sep}.lock")
         self._journal = Journal(f"{self._files.root}{os.sep}.journal")
         self._view = QueueView(self._files, self._journal, clock)
@@ -79,12 +79,14 @@ class Queue:
             self._files, self._mutex, clock, max_age_days=failed_max_age_days, max_files=failed_max_files
         )
         self._me = Claimer.here(os.urandom(8).hex())
+        self._additions = Additions(self._files, self._mutex, self._journal, self._view, clock)
         self._claims = Claims(self._files, self._mutex, self._journal, self._view, clock, self._me)
         self._open.add(self._me.instance)
 
     def close(self) -> None:
         """Stop. What is still claimed here counts as abandoned from now on, and `recover` brings it back."""
         self._open.discard(self._me.instance)
+        self._additions.close()
         self._mutex.close()
         self._journal.close()
 
@@ -98,37 +100,23 @@ class Queue:
         Raises:
             InvalidInputError: no kind or lane, a payload that is not a JSON object, or an impossible job id.
         """
+        self._require_open()
+        return self._additions.one(kind, lane, payload, job_id)
+
+    def enqueue_all(self, kind: str, wanted: Sequence[tuple[str, dict[str, object]]]) -> list[Job | StoreError]:
+        """Add a job for each lane and payload, and return them once all would survive a crash.
+
+        In place of one that the disk refused stands why; it does not stop the others.
+
+        Raises:
+            InvalidInputError: no kind or lane, or a payload that is not a JSON object; nothing was added.
+        """
+        self._require_open()
+        return self._additions.all(kind, wanted)
+
+    def _require_open(self) -> None:
         if self._me.instance not in self._open:
             raise StoreError("The queue is closed; open it again to use it.")
-        if not kind or not lane or kind == UNREADABLE:
-            raise InvalidInputError("A job needs a kind and a lane; send two non-empty texts.")
-        if not isinstance(payload, dict):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidInputError("The payload of a job is a JSON object; send one.")
-        if job_id is not None and not is_job_id(job_id):
-            raise InvalidInputError("A job id has 1 to 64 lower-case letters, digits, hyphens or underscores.")
-        job = Job(job_id or JobIds.new(), kind, lane, payload, created_at=iso(self._clock.now()))
-        staged = stage(self._files.folders["pending"], encode(job), disk=self._disk)
-        if job_id is not None:
-            return self._enqueue_once(job, staged)
-        self._publish(job, staged)
-        self._files.sync("pending")
-        return job
-
-    def _enqueue_once(self, job: Job, staged: str) -> Job:
-        try:
-            with self._mutex:
-                known = self._find(job.job_id)
-                if known is None:
-                    self._publish(job, staged)
-        finally:
-            unstage(staged, self._disk)
-        self._files.sync("pending")
-        return job if known is None else known[1]
-
-    def _publish(self, job: Job, staged: str) -> None:
-        publish(staged, self._files.path("pending", job.job_id), self._disk)
-        self._view.arrived(job)
-        self._journal.append(job.job_id)
 
     # ---- consuming
 
@@ -326,14 +314,7 @@ class Queue:
     def get(self, job_id: str) -> tuple[State, Job] | None:
         """Return the state and the job of that id, or None."""
         with self._mutex:
-            return self._find(job_id) if is_job_id(job_id) else None
-
-    def _find(self, job_id: str) -> tuple[State, Job] | None:
-        for state in ("processing", "pending", "failed"):
-            job = self._view.load(state, job_id)
-            if job is not None:
-                return state, job
-        return None
+            return self._view.find(job_id) if is_job_id(job_id) else None
 
     def stats(self) -> QueueStats:
         """Return how many jobs lie where and how long the oldest pending one has waited."""

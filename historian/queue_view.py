@@ -72,6 +72,14 @@ class QueueView:
             self._files.quarantine(state, job_id, str(error), iso(self._clock.now()))
             return None
 
+    def find(self, job_id: str) -> tuple[State, Job] | None:
+        """Return the state and the job of that id, or None."""
+        for state in ("processing", "pending", "failed"):
+            job = self.load(state, job_id)
+            if job is not None:
+                return state, job
+        return None
+
     def scan_if_changed(self) -> bool:
         """Scan unless the folder of pending jobs has provably not changed since the last scan; tell whether it did."""
         modified, scanned = self._scanned_state

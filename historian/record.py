@@ -75,6 +75,15 @@ class Record:
             rows = tuple(appending.append(message) for message in messages)
         return Appended(appending.inserted, len(rows) - appending.inserted, rows, tuple(appending.replaced))
 
+    def alias(self, owner: Owner, row: int, aliases: Sequence[str]) -> None:
+        """Let a message of this owner be known by further ids; those that are taken stay as they are."""
+        with self._database.write() as connection:
+            connection.executemany(
+                "INSERT OR IGNORE INTO message_aliases (owner_key, alias_id, row) SELECT ?1, ?2, ?3 WHERE NOT EXISTS"
+                " (SELECT 1 FROM messages WHERE message_id = ?2 AND owner_key = ?1)",
+                [(owner.key, alias, row) for alias in aliases],
+            )
+
     def within(self, reach: Reach) -> ReadableRecord:
         """Return the messages that `reach` may read."""
         return ReadableRecord(self._database, reach)

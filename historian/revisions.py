@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from historian.durable import FolderSync, write_durably
-from historian.errors import NotFoundError
+from historian.durable import FolderSync, publish, stage, write_durably
+from historian.errors import InvalidInputError, NotFoundError
 
 _STAMP = "%Y%m%dT%H%M%S.%fZ"
 _NAME = re.compile(r"(?P<stamp>\d{8}T\d{6}\.\d{6}Z)(?P<aside>\.unreadable)?\Z")
@@ -56,13 +57,27 @@ class Revisions:
 
         Unreadable ones are a human's unfinished work: they are kept apart, each content once, and not dropped.
         """
-        same_sort = [revision for revision in self.list() if revision.readable is readable]
+        kept = self.list()
+        same_sort = [revision for revision in kept if revision.readable is readable]
         if any(self.read(r.name) == data for r in (same_sort[:1] if readable else same_sort)):
             return
-        write_durably(self._path(self._free_stamp(now), readable), data)
-        if readable:
-            for revision in [r for r in self.list() if r.readable][self._keep :]:
+        write_durably(self._path(_free_stamp(kept, now), readable), data)
+        if readable:  # the new one is not among those listed before
+            for revision in same_sort[self._keep - 1 :]:
                 (self._folder / f"{revision.name}.md").unlink(missing_ok=True)
+
+    def put(self, name: str, data: bytes) -> None:
+        """Keep a version under the name it had elsewhere, unless there is one of that name.
+
+        Raises:
+            InvalidInputError: it is no name of a version.
+        """
+        if _revision(name) is None:
+            raise InvalidInputError("The name of an earlier version of a profile is wrong; export it again.")
+        make_folder(self._folder)
+        path = self._folder / f"{name}.md"
+        if not path.exists():
+            write_durably(path, data)
 
     def last_written(self) -> bytes | None:
         """Return what the store itself wrote last, or None: what differs from it was changed by hand."""
@@ -70,19 +85,21 @@ class Revisions:
         return path.read_bytes() if path.is_file() else None
 
     def note_written(self, data: bytes) -> None:
-        """Remember what the store is about to write."""
+        """Remember what the store is about to write. Not flushed: what a power cut garbles counts as edited by hand."""
         make_folder(self._folder)
-        write_durably(self._folder / _LAST, data)
+        staged = stage(str(self._folder), data, flush=False)
+        publish(staged, str(self._folder / _LAST))
 
     def _path(self, stamp: str, readable: bool) -> Path:
         make_folder(self._folder)
         return self._folder / (f"{stamp}.md" if readable else f"{stamp}.unreadable.md")
 
-    def _free_stamp(self, now: datetime) -> str:
-        """Return a stamp later than every other, also where the clock stands still or went back."""
-        newest = max((revision.kept_at for revision in self.list()), default=None)
-        at = now.astimezone(UTC)
-        return (at if newest is None or at > newest else newest + timedelta(microseconds=1)).strftime(_STAMP)
+
+def _free_stamp(kept: Sequence[Revision], now: datetime) -> str:
+    """Return a stamp later than every other, also where the clock stands still or went back."""
+    newest = max((revision.kept_at for revision in kept), default=None)
+    at = now.astimezone(UTC)
+    return (at if newest is None or at > newest else newest + timedelta(microseconds=1)).strftime(_STAMP)
 
 
 def _revision(name: str) -> Revision | None:

@@ -15,7 +15,7 @@ from typing import Final
 from historian import persons_en, persons_zh, places
 from historian.edits import Edit, apply_edits
 from historian.spans import Exempt, exempt_spans
-from historian.times import Resolution, resolve_times
+from historian.times import Resolution, Resolved, resolve_times
 
 _FRAME: Final = re.compile(r"(?:User|USER|user|The user said|用户(?:说|表示|提到)?)\s?[:：]\s*(?=\S)")
 _WRAPPED: Final = re.compile(r"“([^“”]*)”[。.]?|\"([^\"]*)\"[。.]?|「([^「」]*)」[。.]?")
@@ -41,12 +41,14 @@ class Rewritten:
     """A rewritten text; `flags` name what stayed (`time:最近`, `pronoun:他`), `allowed` what rewriting brought in.
 
     `dated` is the observation with its times resolved and nothing else changed: what the identity check compares with.
+    `times` are the expressions that were resolved.
     """
 
     text: str
     flags: tuple[str, ...]
     allowed: tuple[str, ...]
     dated: str
+    times: tuple[Resolved, ...] = ()
 
 
 def rewrite_offline(observation: str, context: RewriteContext) -> Rewritten:
@@ -62,7 +64,7 @@ def rewrite_offline(observation: str, context: RewriteContext) -> Rewritten:
     exempt = exempt_spans(times.text)
     edits = [e for e in _edits(times.text, context) if not exempt.touches(e.start, e.end)]
     flags = _flags(times, exempt, context)
-    return Rewritten(apply_edits(times.text, edits), flags, _allowed(times, edits, context), times.text)
+    return Rewritten(apply_edits(times.text, edits), flags, _allowed(times, edits, context), times.text, times.resolved)
 
 
 def _without_frame(text: str) -> str:

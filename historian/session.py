@@ -29,3 +29,7 @@ class Session:
     def at(self, now: datetime) -> datetime:
         """Return when the request was made: as the host says, else `now`."""
         return datetime.fromisoformat(self.said_at) if self.said_at is not None else now
+
+    def as_payload(self) -> dict[str, object]:
+        """Return the facts as a JSON object for the queue."""
+        return {name: getattr(self, name) for name in self.__slots__}

@@ -12,13 +12,16 @@ from historian.indexer import Indexer
 from historian.job import Job, is_job_id
 from historian.live import LiveOptions
 from historian.memos import MemoStore
-from historian.model import Scope
+from historian.merge_waiting import MergeWaiting
+from historian.model import Owner, Scope
+from historian.profile_reading import entities_of
 from historian.pulse import Pulse
 from historian.queue import Queue
 from historian.receipts import ReceiptStore
+from historian.reviewing import ReviewDesk
 from historian.steps import Steps
 from historian.troubles import Troubles
-from historian.views import JobState, JobStatus, Memo, Status
+from historian.views import HeldMerge, JobState, JobStatus, Memo, Status
 from historian.work import END, TurnWork, acknowledged_at
 
 FAILURES_SHOWN = 20
@@ -44,6 +47,14 @@ class Health:
     options: LiveOptions
 
 
+@dataclass(frozen=True, slots=True)
+class Merges:
+    """What profiles do not hold yet: statements that wait, and merges that are held for review."""
+
+    waiting: MergeWaiting
+    desk: ReviewDesk
+
+
 class StatusReader:
     """Reads the state of the queue and the indexes. Thread-safe."""
 
@@ -56,6 +67,7 @@ class StatusReader:
         indexer: Indexer,
         health: Health,
         clock: Clock,
+        merges: Merges,
     ) -> None:
         self._queue = queue
         self._receipts = receipts
@@ -64,6 +76,7 @@ class StatusReader:
         self._indexer = indexer
         self._health = health
         self._clock = clock
+        self._merges = merges
 
     def read(self, scope: Scope, job_id: str | None, *, memos: int, timezone: str = "UTC") -> Status:
         """Return the status; its times are to be shown in `timezone`.
@@ -95,6 +108,7 @@ class StatusReader:
             failures=tuple(self._status(job, "failed") for job in failed[-FAILURES_SHOWN:]),
             memos=tuple(self.memos(scope, memos)),
             hint=self._hint(oldest, pending, in_all, len(failed)),
+            held=tuple(self._held(scope)),
         )
 
     def memos(self, scope: Scope, limit: int) -> list[Memo]:
@@ -115,7 +129,25 @@ class StatusReader:
         if entry is None:
             raise NotFoundError(NO_JOB)
         age = (self._clock.now() - entry.created_at).total_seconds()
-        return JobStatus(job_id, entry.state, entry.step, entry.attempts, entry.error, age)
+        unmerged = self._merges.waiting.of_job(job_id) if entry.state == "done" else None
+        if unmerged is not None:
+            return self._merging(job_id, unmerged, age)
+        return JobStatus(job_id, entry.state, entry.step, entry.attempts, entry.error, age, decision=entry.decision)
+
+    def _merging(self, job_id: str, entity: Owner, age: float) -> JobStatus:
+        """A job whose events are stored, and only its merge is not done yet."""
+        trouble = self._merges.waiting.trouble(entity)
+        if trouble is None or trouble.by_rules:
+            return JobStatus(job_id, "processing", "merge", 0, None, age)
+        return JobStatus(job_id, "pending", "merge", trouble.attempts, trouble.reason, age, trouble.not_before)
+
+    def _held(self, scope: Scope) -> list[HeldMerge]:
+        """Return the merges that are held, of the profiles that this request may decide about."""
+        return [
+            HeldMerge(review.id, entity.kind, entity.id, review.made_at, review.reasons)
+            for entity in entities_of(scope)
+            for review in self._merges.desk.held(entity)
+        ]
 
     def _status(self, job: Job, state: JobState) -> JobStatus:
         error = job.reason or (job.errors[-1] if job.errors else None)

@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import Span, TracerProvider
 
+    from historian.chat import ChatCall
     from historian.queue import QueueStats
 
 NAME = "shiguan"
-DONE, RETRIED, FAILED, POSTPONED, ERROR = "done", "retried", "failed", "postponed", "error"
+DONE, RETRIED, FAILED, ERROR = "done", "retried", "failed", "error"
 
 
 @dataclass(slots=True)
@@ -38,16 +39,6 @@ class JobRun:
     def step(self, name: str) -> None:
         """Note that a step begins."""
         self.span.add_event(name)
-
-
-@dataclass(slots=True)
-class ModelCall:
-    """One request to a model, while it runs. Tokens are those that the endpoint says it counted."""
-
-    span: Span
-    outcome: str = ERROR
-    tokens_in: int = 0
-    tokens_out: int = 0
 
 
 class Telemetry:
@@ -99,20 +90,17 @@ class Telemetry:
                 if run.outcome == RETRIED:
                     self._retries.add(1, {"kind": kind})
 
-    @contextmanager
-    def model(self, role: str) -> Generator[ModelCall]:
-        """Measure one request to the model of a role (rewrite, merge, …)."""
-        begun = time.monotonic()
-        with self._tracer.start_as_current_span(f"model {role}") as span:
-            span.set_attribute("shiguan.model.role", role)
-            call = ModelCall(span)
-            try:
-                yield call
-            finally:
-                self._close(span, call.outcome, failed=call.outcome != DONE)
-                self._latency.record(time.monotonic() - begun, {"role": role, "outcome": call.outcome})
-                self._tokens.add(call.tokens_in, {"role": role, "direction": "in"})
-                self._tokens.add(call.tokens_out, {"role": role, "direction": "out"})
+    def called(self, call: ChatCall) -> None:
+        """Count one finished request to a chat model; in a trace it stands below the job that made it."""
+        about = {"role": call.role, "outcome": call.outcome}
+        ended = time.time_ns()
+        span = self._tracer.start_span(f"chat {call.role}", start_time=ended - int(call.usage.seconds * 1e9))
+        span.set_attributes({"shiguan.model.role": call.role, "gen_ai.request.model": call.model})
+        self._close(span, call.outcome, failed=call.outcome != "answered")
+        span.end(ended)
+        self._latency.record(call.usage.seconds, about)
+        self._tokens.add(call.usage.prompt_tokens, {"role": call.role, "direction": "in"})
+        self._tokens.add(call.usage.completion_tokens, {"role": call.role, "direction": "out"})
 
     def stored(self, events: Sequence[Event]) -> None:
         """Count new statements: how they came about and whether they stand without context."""

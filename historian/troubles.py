@@ -9,9 +9,6 @@ from datetime import datetime
 
 from historian.clock import Clock
 
-Source = Callable[[], Iterable[str]]
-"""Gives sentences on what is wrong now. What stands before the first colon names the trouble, the rest may change."""
-
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
@@ -21,10 +18,14 @@ class Trouble:
     since: datetime
 
 
+Source = Callable[[], Iterable[str | Trouble]]
+"""Gives what is wrong now. What stands before the first colon of a sentence names the trouble, the rest may change."""
+
+
 class Troubles:
     """Asks the sources, and remembers when each trouble began. Thread-safe.
 
-    Nobody tells it of a beginning: that is when it was looked for first, which the historian does every few seconds.
+    Of a mere sentence the beginning is when it was looked for first, which the historian does every few seconds.
     """
 
     def __init__(self, sources: Sequence[Source], clock: Clock) -> None:
@@ -35,11 +36,13 @@ class Troubles:
 
     def look(self) -> tuple[Trouble, ...]:
         """Return what is wrong now; what is over is forgotten."""
-        found = [sentence for source in self._sources for sentence in source()]
+        found = [said for source in self._sources for said in source()]
         now = self._clock.now()
         with self._lock:
-            self._since = {name: self._since.get(name, now) for name in map(_name, found)}
-            return tuple(Trouble(sentence, self._since[_name(sentence)]) for sentence in dict.fromkeys(found))
+            names = [_name(said) for said in found if isinstance(said, str)]
+            self._since = {name: self._since.get(name, now) for name in names}
+            dated = [Trouble(said, self._since[_name(said)]) if isinstance(said, str) else said for said in found]
+        return tuple(dict.fromkeys(dated))
 
 
 def _name(sentence: str) -> str:

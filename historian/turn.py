@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from typing import TypedDict
 
 from historian.errors import InvalidInputError
 from historian.ids import normalise_id
@@ -30,6 +31,18 @@ class RecentMessage:
     sender_id: str | None = None
     sender_name: str | None = None
     ts: str | None = None
+
+
+class TurnFields(TypedDict, total=False):
+    """What `end` takes, as it comes from outside; `Turn.checked` says what is wrong with it."""
+
+    memo: str
+    observations: Sequence[object]
+    force: bool
+    source_message: str | None
+    recent_messages: Sequence[object]
+    message_ids: Sequence[object]
+    location: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +97,9 @@ class Turn:
 
     def as_payload(self) -> dict[str, object]:
         """Return the turn as a JSON object for the queue."""
-        return asdict(self)
+        payload: dict[str, object] = {name: getattr(self, name) for name in self.__slots__}
+        payload["recent_messages"] = [asdict(message) for message in self.recent_messages]
+        return payload
 
     @classmethod
     def from_payload(cls, payload: dict[str, object]) -> Turn:

@@ -28,6 +28,12 @@ class Prompt:
     turns: tuple[Turn, ...]
 
     def again(self, wrote: str, correction: Prompt) -> Prompt:
-        """Return this prompt continued: the model's unusable answer, then a correction (see `rewrite.retry`)."""
-        tried = (Turn("assistant", wrote),) if wrote.strip() else ()
-        return replace(self, turns=(*self.turns, *tried, *correction.turns))
+        """Return this prompt continued: the model's unusable answer, then a correction (see `rewrite.retry`).
+
+        Where it wrote nothing the correction joins the last turn, since many models take turns strictly.
+        """
+        if wrote.strip():
+            return replace(self, turns=(*self.turns, Turn("assistant", wrote), *correction.turns))
+        *before, last = self.turns
+        said = "\n\n".join(turn.content for turn in (last, *correction.turns))
+        return replace(self, turns=(*before, Turn("user", said)))

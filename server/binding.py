@@ -1,21 +1,20 @@
 """On whose behalf a request acts: the scope and session, bound by the server before any tool runs.
 
-Tools receive their memory through `Bound`, so it is absent from every schema and nothing that a client sends reaches
-it. Resources and prompts cannot take it that way; they read the same binding from a context variable that
-`bind_requests` sets around each request.
+Tools receive their memory as their first parameter, of type `Bound`, which `with_memory` fills: it is absent from every
+schema and nothing that a client sends reaches it. Resources and prompts cannot take it that way; they read the same
+binding from a context variable that `bind_requests` sets around each request.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Annotated, Any, Protocol
+from typing import Any, Protocol
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.resolve import Resolve
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, INVALID_REQUEST
 
@@ -136,9 +135,22 @@ def _bound(memory: ScopedMemory | None) -> Generator[None]:
         _current.reset(token)
 
 
-async def _resolve(context: Context[Attached, Any]) -> ScopedMemory:
-    return current_memory()
-
-
-Bound = Annotated[ScopedMemory, Resolve(_resolve)]
+Bound = ScopedMemory
 """A tool's memory, bound to the request."""
+BOUND_NAME = "memory"
+"""The name of the parameter that takes it."""
+
+
+def with_memory(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a tool's function with its memory filled in; what the SDK passes for that parameter is not looked at."""
+    if inspect.iscoroutinefunction(function):
+
+        async def call_soon(memory: object, **arguments: Any) -> Any:
+            return await function(current_memory(), **arguments)
+
+        return call_soon
+
+    def call(memory: object, **arguments: Any) -> Any:
+        return function(current_memory(), **arguments)
+
+    return call

@@ -38,10 +38,12 @@ def make_parser() -> argparse.ArgumentParser:
     _add_serve(commands)
     _add_log(commands)
     _add_import(commands)
+    _add_export(commands)
     _add_search(commands)
     _add_status(commands)
     _add_reindex(commands)
     _add_queue(commands)
+    _add_profile(commands)
     _add_owner(commands)
     _add_doctor(commands)
     _add_backup(commands)
@@ -121,17 +123,48 @@ def _add_log(commands: _Commands) -> None:
     parser.add_argument("--sender-id")
     parser.add_argument("--sender-name")
     parser.add_argument("--ts", help="ISO 8601 (default: now)")
+    parser.add_argument(
+        "--consider", action="store_true", help="have the historian decide whether it is worth remembering"
+    )
 
 
 def _add_import(commands: _Commands) -> None:
     def run(arguments: argparse.Namespace) -> int:
-        from server.commands.importing import import_file
+        from server.commands.importing import import_files
 
-        return import_file(arguments)
+        return import_files(arguments)
 
-    parser = _command(commands, "import", run, "Import messages, one JSON object a line; repeating it changes nothing.")
+    parser = _command(
+        commands, "import", run, "Import chats and memories of other programs; repeating it changes nothing."
+    )
     _with_identity(parser)
-    parser.add_argument("file", help="a .jsonl file, or - for stdin")
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="files, folders or zip archives, or - for stdin")
+    parser.add_argument(
+        "--format",
+        default="auto",
+        help="auto (default: told by the content), claude-code, codex, chatgpt, claude-ai, telegram, discord, slack,"
+        " whatsapp, onebot, qq, mem0, basic-memory, server-memory, csv, json, jsonl or shiguan",
+    )
+    parser.add_argument(
+        "--me", action="append", metavar="NAME", help="a name or id by which the export calls the user; may be repeated"
+    )
+    parser.add_argument("--since", metavar="TIME", help="leave out what was said before: ISO 8601, or a date")
+    parser.add_argument("--dry-run", action="store_true", help="read and check everything, store nothing")
+    parser.add_argument("--report", metavar="FILE", help="write each refused record to a file, one JSON object a line")
+
+
+def _add_export(commands: _Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.exporting import export
+
+        return export(arguments)
+
+    parser = _command(commands, "export", run, "Write everything of a user or group, to read or to import elsewhere.")
+    _with_identity(parser)
+    parser.add_argument("target", nargs="?", metavar="FOLDER", help="the folder to write to (default: stdout)")
+    parser.add_argument(
+        "--format", choices=("jsonl", "markdown"), default="jsonl", help="jsonl can be imported again (default)"
+    )
 
 
 def _add_search(commands: _Commands) -> None:
@@ -184,6 +217,17 @@ def _add_queue(commands: _Commands) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object a line")
 
 
+def _add_profile(commands: _Commands) -> None:
+    from server.profile_cli import TEXT, add_actions
+
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.profile import manage_profiles
+
+        return manage_profiles(arguments)
+
+    add_actions(_command(commands, "profile", run, TEXT))
+
+
 def _add_owner(commands: _Commands) -> None:
     def run(arguments: argparse.Namespace) -> int:
         from server.commands.owner import manage_owner
@@ -229,22 +273,22 @@ def _add_token(commands: _Commands) -> None:
 
         return manage_tokens(arguments)
 
-    parser = _command(commands, "token", run, "Create, list and revoke the tokens of clients that come over HTTP.")
-    parser.add_argument("action", choices=("create", "list", "revoke"))
-    parser.add_argument("token_id", nargs="?", help="with revoke: the id that `list` shows")
+    text = "Create, list and revoke the tokens of clients that come over HTTP."
+    actions = commands.add_parser("token", help=text, description=text).add_subparsers(
+        required=True, metavar="ACTION", dest="action"
+    )
+    parser = _command(actions, "create", run, "Print a new token, which nothing can tell again.")
     parser.add_argument("--user", help="whom the token speaks for; only one that may act-as can do without")
     parser.add_argument("--group", action="append", dest="groups", metavar="GROUP", help="a group the user may read")
-    parser.add_argument(
-        "--scope",
-        action="append",
-        dest="scopes",
-        metavar="SCOPE",
-        help="read, write, admin or act-as (default: read, write)",
-    )
+    scopes = "read, write, admin or act-as (default: read and write)"
+    parser.add_argument("--scope", action="append", dest="scopes", metavar="SCOPE", help=scopes)
     parser.add_argument("--expires", default="365d", help="90d, 12h, a date, or never (default: 365d)")
     parser.add_argument("--name", help="the user's name, by which statements call them")
     parser.add_argument("--timezone", help="the user's IANA time zone (default: the server's)")
-    parser.add_argument("--json", action="store_true", help="with list: print one JSON object a line")
+    parser = _command(actions, "list", run, "Show all tokens but for what is secret.")
+    parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+    parser = _command(actions, "revoke", run, "End a token; a running server refuses it at once.")
+    parser.add_argument("token_id", help="the id that `shiguan token list` shows")
 
 
 if __name__ == "__main__":

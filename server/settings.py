@@ -118,10 +118,12 @@ def load_settings(flags: Mapping[str, Any], environment: Mapping[str, str]) -> S
 
 
 def reread(settings: Settings) -> Settings:
-    """Return the settings as file and environment say now, but for those that each client brings itself.
+    """Return the settings as file and environment say now, but for those that a flag or a client may have brought.
 
     Raises:
         InvalidInputError, StoreError: as `load_settings`.
     """
     theirs = {name: getattr(settings, name) for name in BareSettings._fields}
-    return load_settings(theirs, {}).model_copy(update=theirs)
+    fresh = load_settings(theirs, {})
+    place = {"host": settings.server.host, "port": settings.server.port}
+    return fresh.model_copy(update={**theirs, "server": fresh.server.model_copy(update=place)})

@@ -47,6 +47,6 @@ def published(toolsets: Sequence[str]) -> list[Published]:
 
 def by_toolset() -> dict[str, list[Published]]:
     """Return every tool there is, by its toolset."""
-    from server.tools import admin, core, evidence, host
+    from server.tools import admin, core, evidence, host, leaving
 
-    return {"core": core.TOOLS, "evidence": evidence.TOOLS, "host": host.TOOLS, "admin": admin.TOOLS}
+    return {"core": core.TOOLS, "evidence": evidence.TOOLS, "host": host.TOOLS, "admin": [*admin.TOOLS, *leaving.TOOLS]}

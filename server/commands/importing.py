@@ -1,106 +1,97 @@
-"""`shiguan import`: messages from a file of JSON lines; one bad line never stops the rest, and each is named."""
+"""`shiguan import`: years of chats from other programs; one bad record never stops the rest, and each is named."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from historian.errors import InvalidInputError
 from historian.work import scope_payload
+from historian.zones import load_zone, parse_instant
 from server.bare import BareSettings
 from server.commands.common import bare_settings_from, complain, say, scope_of
-from server.owner.ask import Conversation, conversation
+from server.owner.ask import conversation
 
-BATCH = 500
-BATCH_BYTES = 4_000_000
-MAX_LINE = 8_000_000
-"""Bytes of one line; a longer one is refused."""
-NAMED = 20
-"""Bad lines named one by one; further ones are counted."""
+if TYPE_CHECKING:
+    from historian.formats.piece import Bundle
+    from server.imports.importer import Plan, Show
+    from server.imports.reports import Report
 
 
-def import_file(arguments: argparse.Namespace) -> int:
-    """Import a file and say what became of its lines; repeating it changes nothing."""
+def import_files(arguments: argparse.Namespace) -> int:
+    """Import files and say what became of their records; repeating it changes nothing."""
+    from server.imports.progress import Progress
+    from server.imports.reports import Report
+    from server.imports.sources import opened
+
     settings = bare_settings_from(arguments)
-    with _opened(arguments.file) as lines, conversation(settings) as talk:
-        report = Importer(talk, settings).run(lines)
-    say(f"{report.inserted} imported, {report.ignored} known already, {len(report.failed)} refused.")
-    for number, reason in report.failed[:NAMED]:
-        complain(f"line {number}: {reason}")
-    if len(report.failed) > NAMED:
-        complain(f"and {len(report.failed) - NAMED} more lines")
-    if report.has_masked:
-        complain("Credentials in some messages were masked; the memory keeps none.")
+    plan = _plan(arguments, settings)
+    with opened(arguments.paths) as bundles, _report_file(arguments.report) as file:
+        report = Report(file=file)
+        total = sum(piece.size for bundle in bundles for piece in bundle.pieces)
+        progress = Progress(sys.stderr, total)
+        try:
+            _import(bundles, plan, report, settings, progress.show, dry=arguments.dry_run)
+        finally:
+            progress.clear()
+    for line in report.summary(dry=arguments.dry_run):
+        say(line)
+    for line in report.complaints():
+        complain(line)
     return 0
 
 
-class Importer:
-    """Sends lines to the owner in batches, and counts what became of them."""
+def _import(
+    bundles: Sequence[Bundle], plan: Plan, report: Report, settings: BareSettings, show: Show, *, dry: bool
+) -> None:
+    from server.imports.importer import Importer
 
-    def __init__(self, talk: Conversation, settings: BareSettings) -> None:
-        self.inserted = 0
-        self.ignored = 0
-        self.failed: list[tuple[int, str]] = []
-        self.has_masked = False
-        self._talk = talk
-        self._request: dict[str, Any] = {"scope": scope_payload(scope_of(settings)), "timezone": settings.timezone}
-        self._batch: list[tuple[int, object]] = []
-        self._bytes = 0
+    if dry:
+        Importer(plan, report, None, show).run(bundles)
+        return
+    whose: dict[str, Any] = {"scope": scope_payload(scope_of(settings)), "timezone": settings.timezone}
+    with conversation(settings) as talk:
 
-    def run(self, lines: BinaryIO) -> Importer:
-        """Import every line and return itself."""
-        for number, line in enumerate(_lines(lines), start=1):
-            if not line.strip():
-                continue
-            try:
-                self._batch.append((number, _parsed(line)))
-                self._bytes += len(line)
-            except InvalidInputError as error:
-                self.failed.append((number, str(error)))
-            if len(self._batch) >= BATCH or self._bytes >= BATCH_BYTES:
-                self._send()
-        self._send()
-        self.failed.sort()
-        return self
+        def append(messages: list[Any]) -> dict[str, Any]:
+            return talk.ask({"op": "append", "messages": messages, **whose})
 
-    def _send(self) -> None:
-        if not self._batch:
-            return
-        messages = [message for _, message in self._batch]
-        done = self._talk.ask({"op": "append", "messages": messages, **self._request})
-        self.inserted += done["inserted"]
-        self.ignored += done["ignored"]
-        self.has_masked |= bool(done.get("warnings"))
-        self.failed += [(self._batch[index][0], reason) for index, reason in done["failed"]]
-        self._batch, self._bytes = [], 0
+        def take_in(lines: list[Any]) -> dict[str, Any]:
+            return talk.ask({"op": "take_in", "lines": lines, **whose})
+
+        Importer(plan, report, append, show, take_in).run(bundles)
 
 
-def _parsed(line: bytes) -> object:
-    if len(line) > MAX_LINE:
-        raise InvalidInputError(f"It is longer than {MAX_LINE} bytes.")
+def _plan(arguments: argparse.Namespace, settings: BareSettings) -> Plan:
+    from historian.formats.piece import Reading
+    from historian.formats.registry import chosen
+    from server.imports.importer import Plan
+
+    zone = load_zone(settings.timezone)
+    reading = Reading(settings.user, zone, frozenset(arguments.me or ()))
+    return Plan(chosen(arguments.format), arguments.format, reading, _since(arguments.since, settings))
+
+
+def _since(given: str | None, settings: BareSettings) -> datetime | None:
+    if given is None:
+        return None
     try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        raise InvalidInputError("It is not a JSON object in UTF-8 on one line.") from None
-
-
-def _lines(stream: BinaryIO) -> Iterator[bytes]:
-    for number, line in enumerate(stream):
-        yield line.removeprefix(b"\xef\xbb\xbf") if number == 0 else line
+        return parse_instant(given, load_zone(settings.timezone))[0]
+    except InvalidInputError as error:
+        raise InvalidInputError(f"--since: {error}") from None
 
 
 @contextmanager
-def _opened(name: str) -> Generator[BinaryIO]:
-    if name == "-":
-        yield sys.stdin.buffer
+def _report_file(name: str | None) -> Generator[TextIO | None]:
+    if name is None:
+        yield None
         return
     try:
-        with Path(name).open("rb") as stream:
-            yield stream
+        with Path(name).open("w", encoding="utf-8") as file:
+            yield file
     except OSError as error:
-        raise InvalidInputError(f"The file cannot be read: {error.strerror}; name a file of JSON lines.") from None
+        raise InvalidInputError(f"The report cannot be written: {error.strerror}; name another file.") from None

@@ -31,8 +31,6 @@ def manage_tokens(arguments: argparse.Namespace) -> int:
     settings = settings_from(argparse.Namespace(data_dir=arguments.data_dir))
     make_folder(settings.data_dir)
     file = token_file(settings)
-    if arguments.action != "revoke" and arguments.token_id is not None:
-        raise InvalidInputError(f"token {arguments.action} takes no id.")
     match arguments.action:
         case "create":
             return _create(file, arguments, settings.timezone)
@@ -79,9 +77,7 @@ def _list(file: TokenFile, *, as_json: bool) -> int:
     return 0
 
 
-def _revoke(file: TokenFile, token_id: str | None) -> int:
-    if token_id is None:
-        raise InvalidInputError("Name the id of the token; `shiguan token list` shows them.")
+def _revoke(file: TokenFile, token_id: str) -> int:
     say(f"Revoked {_told(file.revoke(token_id))}.")
     return 0
 

@@ -48,10 +48,6 @@ class Permissions:
         scope = self.needed(method, params)
         return scope if scope is not None and not identity.may(scope) else None
 
-    def lets_all(self, identity: Identity) -> bool:
-        """Say whether nothing that could be asked is lacking."""
-        return all(identity.may(scope) for scope in {READ, ACT_AS, *self._tools.values()})
-
 
 class Admission:
     """Middleware behind the binding of a request: the last word on scopes, and the audit line."""

@@ -17,10 +17,11 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from server.app import ShiguanServer
 from server.http.admission import Permissions
+from server.http.attending import Attended
 from server.http.door import AdminCheck, Challenge, HostCheck, LimitCheck, Limits, TokenCheck
 from server.http.hosts import Hosts
 from server.http.identity import SCOPES, Identity
@@ -49,7 +50,7 @@ class Front:
     gauges: Callable[[], Mapping[str, float]]
 
 
-def make_asgi_app(server: ShiguanServer, front: Front, alone: Identity) -> ASGIApp:
+def make_asgi_app(server: ShiguanServer, front: Front, alone: Identity) -> Attended:
     """Return the application that serves `server` over streamable HTTP; without a verifier everybody is `alone`."""
     settings, metrics = front.settings, front.metrics
     challenge = Challenge(_metadata_url(front.resource) if settings.jwt_issuer else "")
@@ -85,29 +86,7 @@ def make_asgi_app(server: ShiguanServer, front: Front, alone: Identity) -> ASGIA
             allow_headers=["*"],
             expose_headers=["Mcp-Session-Id", "WWW-Authenticate", "Retry-After"],
         )
-    return Counted(HostCheck(app, front.hosts, metrics, open_path=HEALTH), metrics)
-
-
-class Counted:
-    """Counts and times what is answered."""
-
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
-        self._app = app
-        self._metrics = metrics
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-
-        async def counted(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                self._metrics.answered(message["status"])
-            await send(message)
-
-        with self._metrics.timed():
-            await self._app(scope, receive, counted)
+    return Attended(HostCheck(app, front.hosts, metrics, open_path=HEALTH), metrics)
 
 
 async def _healthz(_: Request) -> Response:

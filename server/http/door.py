@@ -5,7 +5,6 @@ What was refused is answered with a short JSON object; nothing that the client s
 
 from __future__ import annotations
 
-import json
 import logging
 from collections import deque
 from dataclasses import dataclass
@@ -13,6 +12,8 @@ from typing import Any
 
 from mcp.server.auth.middleware.auth_context import AuthContextMiddleware
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp_types import INVALID_REQUEST, PARSE_ERROR
+from pydantic_core import from_json
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -32,6 +33,10 @@ WRONG_HOST = "This server is not called by that name; see server.allowed_hosts."
 WRONG_ORIGIN = "Pages of this origin may not call this server; see server.allowed_origins."
 TOO_MANY = "Too many requests with this token; wait as long as Retry-After says."
 TOO_LARGE = "The body of the request is too large."
+NO_JSON = "The body is not JSON; send one JSON-RPC 2.0 message."
+NO_MESSAGE = (
+    "The body is not one JSON-RPC 2.0 message; send an object with jsonrpc, method and params, and an id or none."
+)
 TOO_SLOW = "The body of the request did not arrive in time."
 
 log = logging.getLogger(__name__)
@@ -141,14 +146,14 @@ class LimitCheck:
             return
         body = self._rated(scope) or await self._body(scope, receive)
         if isinstance(body, bytes):
-            await self._app(scope, _replayed(_mended(body), receive), send)
+            await self._app(scope, _replayed(body, receive), send)
         elif body is not None:
             await body(scope, receive, send)
 
     def _rated(self, scope: Scope) -> Response | None:
         identity = identity_of(scope)
         seconds = self._limits.rate.wait_for(f"{identity.issuer}\n{identity.client_id}\n{identity.user_id}")
-        return self._refuse("rate", 429, TOO_MANY, {"Retry-After": str(seconds)}) if seconds else None
+        return self._refuse("too_many", 429, TOO_MANY, {"Retry-After": str(seconds)}) if seconds else None
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes | Response | None:
         """Return the body of a request that its token may make, a refusal, or None where the client hung up."""
@@ -157,31 +162,27 @@ class LimitCheck:
         if isinstance(body, Gone):
             return None
         if isinstance(body, TooLarge):
-            return self._refuse("size", 413, TOO_LARGE)
+            return self._refuse("too_large", 413, TOO_LARGE)
         if isinstance(body, TooSlow):
-            return self._refuse("slow", 408, TOO_SLOW)
-        lacking = self._lacking(identity_of(scope), body)
-        if lacking is not None:
-            sentence = challenge_sentence(lacking)
-            headers = self._challenge.header("insufficient_scope", sentence, lacking)
-            return self._refuse("insufficient_scope", 403, sentence, headers)
-        return body
+            return self._refuse("too_slow", 408, TOO_SLOW)
+        return self._admitted(identity_of(scope), _mended(body)) if scope["method"] == "POST" else body
+
+    def _admitted(self, identity: Identity, body: bytes) -> bytes | Response:
+        """Return a body that is one message which the token may send, or a refusal."""
+        message = _message(body)
+        if isinstance(message, Response):
+            self._metrics.refused("message")
+            return message
+        lacking = self._permissions.lacking(identity, message.get("method"), message.get("params"))
+        if lacking is None:
+            return body
+        sentence = challenge_sentence(lacking)
+        headers = self._challenge.header("insufficient_scope", sentence, lacking)
+        return self._refuse("insufficient_scope", 403, sentence, headers)
 
     def _refuse(self, reason: str, status: int, sentence: str, headers: dict[str, str] | None = None) -> Response:
         self._metrics.refused(reason)
         return refusal(status, reason, sentence, headers)
-
-    def _lacking(self, identity: Identity, body: bytes) -> str | None:
-        """Return the scope that a body asks for in vain. Bodies that are no request are for the SDK to refuse."""
-        if self._permissions.lets_all(identity):
-            return None
-        try:
-            request: Any = json.loads(body)
-        except (ValueError, RecursionError):
-            return None
-        if not isinstance(request, dict):
-            return None
-        return self._permissions.lacking(identity, request.get("method"), request.get("params"))
 
 
 class AdminCheck:
@@ -218,6 +219,27 @@ def _bearer(headers: Headers) -> str | None:
     given = headers.getlist("authorization")
     scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
     return token.strip() if scheme.lower() == "bearer" and token.strip() else None
+
+
+def _message(body: bytes) -> dict[str, Any] | Response:
+    """Return a body as the one JSON-RPC message it must be: what the SDK says of others is pages long."""
+    try:
+        message: Any = from_json(body)
+    except ValueError:
+        return _no_message(PARSE_ERROR, NO_JSON)
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+        return _no_message(INVALID_REQUEST, NO_MESSAGE)
+    number = message.get("id")
+    is_numbered = isinstance(number, str | int) and not isinstance(number, bool)
+    is_call = isinstance(message.get("method"), str) and (is_numbered or "id" not in message)
+    is_call = is_call and isinstance(message.get("params", {}), dict)
+    is_reply = "method" not in message and is_numbered and ("result" in message or "error" in message)
+    return message if is_call or is_reply else _no_message(INVALID_REQUEST, NO_MESSAGE)
+
+
+def _no_message(code: int, sentence: str) -> Response:
+    error = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": sentence}}
+    return JSONResponse(error, status_code=400)
 
 
 def _mended(body: bytes) -> bytes:

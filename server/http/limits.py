@@ -22,6 +22,11 @@ class RateLimiter:
         self._clock = clock
         self._buckets: dict[str, tuple[float, float]] = {}
 
+    @property
+    def known(self) -> int:
+        """How many keys have a bucket."""
+        return len(self._buckets)
+
     def wait_for(self, key: str) -> int:
         """Take one from the bucket of `key` and return 0, or return after how many whole seconds there will be one."""
         if not self._size:

@@ -24,6 +24,7 @@ from server.commands.common import scope_of
 from server.composition import Household, open_household, running
 from server.http.admission import Admission, Permissions
 from server.http.app import PATH, Front, make_asgi_app
+from server.http.attending import Attended
 from server.http.binder import TokenBinder
 from server.http.connections import protocol_within, room_for
 from server.http.hosts import bracketed, is_loopback, make_hosts
@@ -37,7 +38,7 @@ from server.owner.serving import listening
 from server.settings import Settings
 from server.toolsets import published
 
-DRAIN_SECONDS = 3
+DRAIN_SECONDS = 2
 """How long answers may still take once the server has been told to stop."""
 KEEP_ALIVE_SECONDS = 30
 BACKLOG = 2048
@@ -59,6 +60,11 @@ class Doorway:
         """The port that the socket has, also where any was wanted."""
         port: int = self.socket.getsockname()[1]
         return port
+
+    @property
+    def place(self) -> str:
+        """Where it listens, which a proxy in front of it hides."""
+        return f"{bracketed(self.settings.server.host)}:{self.port}"
 
 
 def open_doorway(settings: Settings, *, alone: bool) -> Doorway:
@@ -97,10 +103,13 @@ async def _serve(doorway: Doorway, hold: FolderHold, starter: Starter) -> None:
         owner = Owner(household, token_of(settings.data_dir), settings.server.idle_seconds, url=doorway.resource)
         web = make_web(household, doorway)
 
+        ended = anyio.Event()
+
         async def serve_web() -> None:
             try:
                 await web.serve([doorway.socket])
             finally:
+                ended.set()
                 owner.stop()
 
         hold.announce(address)
@@ -108,15 +117,23 @@ async def _serve(doorway: Doorway, hold: FolderHold, starter: Starter) -> None:
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(serve_web)
-                log.info("serving %s%s", doorway.resource, "" if doorway.verifier else " without tokens")
+                log.info("serving %s, listening on %s", doorway.resource, doorway.place)
                 await owner.run(listener)
+                web.attended.hang_up_streams()
                 web.should_exit = True
+                with anyio.move_on_after(DRAIN_SECONDS):
+                    await ended.wait()
+                web.attended.hang_up()
         finally:
             hold.announce(None)
 
 
 class Web(uvicorn.Server):
     """Uvicorn as a part of this process, whose signals are the owner's to hear."""
+
+    def __init__(self, config: uvicorn.Config, attended: Attended) -> None:
+        super().__init__(config)
+        self.attended = attended
 
     @override
     def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]
@@ -139,8 +156,9 @@ def make_web(household: Household, doorway: Doorway) -> Web:
         gauges=partial(_gauges, household),
     )
     app = build_app(settings.toolsets, _lifespan(household, doorway), [Admission(permissions, metrics)])
+    attended = make_asgi_app(app, front, alone_as(settings))
     config = uvicorn.Config(
-        make_asgi_app(app, front, alone_as(settings)),
+        attended,
         http=protocol_within(room_for(server.max_connections), server.body_seconds, metrics),
         ws="none",
         lifespan="on",
@@ -150,9 +168,9 @@ def make_web(household: Household, doorway: Doorway) -> Web:
         server_header=False,
         backlog=BACKLOG,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=DRAIN_SECONDS,
+        timeout_graceful_shutdown=2 * DRAIN_SECONDS,
     )
-    return Web(config)
+    return Web(config, attended)
 
 
 def alone_as(settings: Settings) -> Identity:

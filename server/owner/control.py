@@ -24,6 +24,7 @@ from server import __version__
 from server.composition import Household
 from server.owner.lines import MAX_LINE_BYTES
 from server.owner.preamble import encode
+from server.owner.profiles import ProfileRequests
 from server.tools.evidence_results import messages_answer
 
 Operation = Callable[[Mapping[str, Any]], dict[str, Any]]
@@ -44,6 +45,9 @@ class Control:
             "search": self._search,
             "doctor": self._examine,
             "backup": self._backup,
+            "export": self._export,
+            "take_in": self._take_in,
+            "profile": ProfileRequests(household.profiles).answer,
         }
 
     async def serve(self, lines: BufferedByteReceiveStream, stream: SocketStream) -> None:
@@ -97,6 +101,15 @@ class Control:
             "failed": failed,
             "warnings": [*result.warnings],
         }
+
+    def _export(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        memory = self._household.memory.of(scope_from(request["scope"]))
+        page = memory.export(str(request["cursor"]), int(request["limit"]))
+        return {"lines": [*page.lines], "cursor": page.cursor}
+
+    def _take_in(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        taken = self._household.memory.of(scope_from(request["scope"])).take_in(request["lines"])
+        return {"inserted": taken.inserted, "ignored": taken.ignored, "failed": [[*one] for one in taken.failed]}
 
     def _queue(self, request: Mapping[str, Any]) -> dict[str, Any]:
         queue, job_id = self._household.queue, request.get("job_id")

@@ -26,7 +26,7 @@ RecentMessages = Annotated[
 ]
 
 
-def end(
+async def end(
     memory: Bound,
     memo: Annotated[str, Field(description="What you did this turn, one or two sentences")] = "",
     observations: Annotated[
@@ -45,7 +45,7 @@ def end(
     ] = [],  # noqa: B006
     location: Annotated[str, Field(description="Absolute place, if known")] = "",
 ) -> Annotated[CallToolResult, EndAnswer]:
-    receipt = memory.end(
+    receipt = await memory.hand_in(
         memo=memo,
         observations=observations,
         force=force,

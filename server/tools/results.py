@@ -95,6 +95,15 @@ class ProfilesAnswer(Answer):
     note: str
 
 
+class DecisionItem(Answer):
+    """What was decided about an exchange that was considered."""
+
+    should_remember: bool
+    reason: str
+    by: Literal["model", "rules"]
+    event_ids: list[str]
+
+
 class JobItem(Answer):
     """Where one job stands."""
 
@@ -105,6 +114,7 @@ class JobItem(Answer):
     error: str | None
     age_seconds: float
     next_retry: str | None
+    decision: DecisionItem | None
 
 
 class FailureItem(Answer):
@@ -131,6 +141,16 @@ class TroubleItem(Answer):
     since: str
 
 
+class HeldItem(Answer):
+    """A merge of a profile that a person has to look at before it is carried out."""
+
+    review_id: int
+    entity_type: str
+    entity_id: str
+    since: str
+    reasons: list[str]
+
+
 class StatusAnswer(Answer):
     """The state of the memory, as far as it concerns the asker. `settings` says what of the file has no effect."""
 
@@ -148,6 +168,7 @@ class StatusAnswer(Answer):
     failures: list[FailureItem]
     memos: list[MemoItem]
     hint: str
+    held: list[HeldItem]
 
 
 class AppendFailure(Answer):
@@ -164,3 +185,4 @@ class AppendAnswer(Answer):
     ignored: int
     failed: list[AppendFailure]
     warnings: list[str]
+    job_ids: list[str]

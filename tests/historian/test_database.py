@@ -9,11 +9,13 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from historian.database import Database
+from historian.durable import FailingDisk
 from historian.errors import StoreError
 from historian.schema import MIGRATIONS
 
@@ -204,6 +206,7 @@ FIRST_START = """
 import sys
 from pathlib import Path
 from historian.database import Database
+from historian.durable import FailingDisk
 print("ready", flush=True)
 sys.stdin.readline()
 database = Database(Path(sys.argv[1]))
@@ -236,6 +239,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from historian.database import Database
+from historian.durable import FailingDisk
 database = Database(Path(sys.argv[1]))
 print("ready", flush=True)
 for number in range(int(sys.argv[2])):
@@ -316,3 +320,61 @@ def test_a_read_only_file_is_a_store_error(database: Database, path: Path) -> No
     path.chmod(0o400)
     with pytest.raises(StoreError):
         Database(path)
+
+
+# ---- durable together
+
+
+class CountingDisk(FailingDisk):
+    """Counts the flushes, and fails at them while `broken`."""
+
+    def __init__(self) -> None:
+        super().__init__(at="flush")
+        self.broken = False
+        self.flushes = 0
+
+    def flush(self, descriptor: int) -> None:
+        self.flushes += 1
+        super().flush(descriptor)
+
+
+def level(database: Database) -> int:
+    """Return how durable the next commit of this thread is: 2 before it returns, 1 with the next flush."""
+    with database.write() as connection:
+        return int(connection.execute("PRAGMA synchronous").fetchone()[0])
+
+
+def test_what_is_written_lazily_is_seen_at_once_and_flushed_once_for_all_of_the_block(path: Path) -> None:
+    disk = CountingDisk()
+    database, other = Database(path, disk=disk), Database(path)
+    with database.lazily():
+        for key in "abc":
+            put(database, key)
+            assert key in keys(other)
+        assert disk.flushes == 0
+    assert disk.flushes == 1
+    database.close()
+    other.close()
+
+
+def test_other_threads_stay_durable_while_one_writes_lazily(database: Database) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        assert level(database) == 2
+        with database.lazily():
+            assert [level(database), pool.submit(level, database).result(), level(database)] == [1, 2, 1]
+        assert level(database) == 2
+
+
+def test_a_block_whose_flush_fails_says_so_and_one_that_fails_is_lazy_no_more(path: Path) -> None:
+    disk = CountingDisk()
+    database = Database(path, disk=disk)
+    disk.broken = True
+    with pytest.raises(StoreError, match="disk is full"), database.lazily():
+        put(database, "a")
+    with pytest.raises(RuntimeError), database.lazily():
+        raise RuntimeError
+    assert level(database) == 2
+    disk.broken = False
+    database.flush()
+    assert keys(database) == ["a"]
+    database.close()

@@ -10,7 +10,8 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -528,6 +529,85 @@ def test_a_death_between_any_two_system_calls_leaves_exactly_one_copy(
             break
     else:
         pytest.fail("the action never got through")
+
+
+class RecordingDisk(Disk):
+    """Notes what is done in which order, and refuses to create the files whose number is in `refused`."""
+
+    def __init__(self, refused: Collection[int] = ()) -> None:
+        self.steps: list[str] = []
+        self.refused = refused
+        self.created = 0
+
+    def create(self, path: str, mode: int) -> int:
+        self.created += 1
+        if self.created - 1 in self.refused:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return super().create(path, mode)
+
+    def flush(self, descriptor: int) -> None:
+        super().flush(descriptor)
+        self.steps.append("flush")
+
+    def replace(self, source: str, target: str) -> None:
+        super().replace(source, target)
+        self.steps.append("replace")
+
+    def flush_folder(self, folder: str) -> None:
+        super().flush_folder(folder)
+        self.steps.append("flush folder")
+
+
+def test_jobs_that_are_added_together_are_flushed_then_renamed_and_share_the_flush_of_the_folder(
+    open_queue: Opener,
+) -> None:
+    disk = RecordingDisk()
+    queue = open_queue(disk=disk)
+    disk.steps.clear()
+    added = queue.enqueue_all("k", [(f"lane {number}", {"n": number}) for number in range(20)])
+    assert disk.steps == ["flush"] * 20 + ["replace"] * 20 + ["flush folder"]
+    assert [job.payload["n"] for job in added if isinstance(job, Job)] == list(range(20))
+    assert drain(queue) == [job.job_id for job in added if isinstance(job, Job)]
+
+
+def test_of_jobs_that_are_added_together_those_the_disk_refuses_stop_no_other(
+    open_queue: Opener, tmp_path: Path
+) -> None:
+    queue = open_queue(disk=RecordingDisk(refused={1, 3}))
+    added = queue.enqueue_all("k", [("a", {"n": number}) for number in range(5)])
+    assert [isinstance(job, StoreError) for job in added] == [False, True, False, True, False]
+    assert not list(tmp_path.rglob("*.tmp"))
+    assert drain(queue) == [job.job_id for job in added if isinstance(job, Job)]
+
+
+def test_where_the_folder_cannot_be_flushed_none_of_the_jobs_is_acknowledged(open_queue: Opener) -> None:
+    disk = FailingDisk(errno.EIO, at="flush_folder")
+    disk.broken = False
+    queue = open_queue(disk=disk)
+    disk.broken = True
+    assert all(isinstance(job, StoreError) for job in queue.enqueue_all("k", [("a", {}), ("b", {})]))
+
+
+def test_a_death_while_jobs_are_added_together_leaves_whole_files_only(tmp_path: Path, clock: FixedClock) -> None:
+    for calls in range(60):
+        root, disk = tmp_path / str(calls), DyingDisk()
+        first = Queue(root, clock=clock, disk=disk)
+        disk.left = calls
+        added: list[Job | StoreError] = []
+        with suppress(KeyboardInterrupt):
+            added = first.enqueue_all("k", [("a", {"n": number}) for number in range(4)])
+        first.close()
+        second = Queue(root, clock=clock)
+        second.recover()
+        kept = [job.payload["n"] for job in second.jobs("pending")]
+        assert not second.jobs("failed")
+        assert kept == list(range(len(kept)))
+        second.close()
+        if added:
+            assert kept == [0, 1, 2, 3]
+            break
+    else:
+        pytest.fail("the jobs never got through")
 
 
 def test_of_two_copies_the_one_being_processed_counts(open_queue: Opener, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from functools import wraps
 from itertools import count
 from typing import Any
 
-STEPS = ("evidence", "rewrite", "store", "merge", "embed", "settle")
+STEPS = ("evidence", "rewrite", "store", "merge", "settle")
 
 
 class Fate:

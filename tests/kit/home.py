@@ -97,6 +97,15 @@ class Person:
                     return job
                 await anyio.sleep(0.02)
 
+    async def drained(self, seconds: float = 60) -> Mapping[str, Any]:
+        """Wait until no job of the scope is pending or processing and return the status."""
+        with anyio.fail_after(seconds):
+            while True:
+                status: Mapping[str, Any] = await self.call("memory_status")
+                if not status["pending"] and not status["processing"]:
+                    return status
+                await anyio.sleep(0.02)
+
     async def texts(self, query: str, **more: Any) -> list[str]:
         """Return the texts of the events that answer a query."""
         found = await self.call("search_events", query=query, **more)

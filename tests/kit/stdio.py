@@ -36,10 +36,10 @@ class ServerGone(Exception):  # noqa: N818 - a fact, not a fault
 
 
 def environment(*shims: str, **more: str) -> dict[str, str]:
-    """Return a child's environment: little of ours, the named shims on its path, and `more`."""
+    """Return a child's environment: little of ours, the named shims and this checkout on its path, and `more`."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR", "SYSTEMROOT") if name in os.environ}
-    paths = os.pathsep.join(str(SHIMS / shim) for shim in shims)
-    return kept | ({"PYTHONPATH": paths} if paths else {}) | more
+    paths = os.pathsep.join([*(str(SHIMS / shim) for shim in shims), str(ROOT)])
+    return kept | {"PYTHONPATH": paths} | more
 
 
 def run(
@@ -83,6 +83,7 @@ class Stdio:
         )
         self.lines: list[bytes] = []
         self.log: list[str] = []
+        self.called: set[str] = set()
         self._answers: dict[Any, dict[str, Any]] = {}
         self._next = 0
         self._open = 2
@@ -175,6 +176,7 @@ class Stdio:
 
     def send_call(self, tool: str, /, **arguments: Any) -> int:
         """Call a tool without waiting and return the request's id."""
+        self.called.add(tool)
         return self.send("tools/call", {"name": tool, "arguments": arguments})
 
     def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:

@@ -255,7 +255,7 @@ def test_a_job_that_waits_for_long_earns_a_hint_and_its_age_is_shown(shell: Shel
         status = server.call("memory_status")
         assert status["pending"] == 1
         assert status["oldest_age_seconds"] > 172_000
-        assert "wait for long" in status["hint"]
+        assert "has waited for" in status["hint"]
         assert server.leave() == 0
     assert shell.status()["oldest_age_seconds"] > 172_000
 

@@ -57,7 +57,7 @@ def write(client: Client, writer: int, count: int, stored: list[int]) -> None:
 
 
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("count", [8, pytest.param(500, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("count", [100, pytest.param(500, marks=pytest.mark.soak)])
 def test_what_many_clients_write_at_once_is_found_exactly_once_from_every_client(house: House, count: int) -> None:
     """P1, P3, P10, P15, P16, P26: two protocol eras, both languages, appends, ends and searches mixed."""
     clients = [house.client("--user", "alice") for _ in range(CLIENTS)]

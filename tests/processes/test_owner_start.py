@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from server.toolsets import published
 from tests.kit.clients import House, alive, at_once, resident, say
 
 pytestmark = [pytest.mark.process, pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")]
-TOOLS = {"end", "search_events", "get_profile", "search_profiles", "memory_status"}
+TOOLS = {tool.name for tool in published([])}
 
 
 @pytest.fixture

@@ -34,6 +34,12 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("search_profiles", {"query": ["x"]}),
     ("memory_status", {"job_id": "no-such-job"}),
     ("messages_append", {}),
+    ("messages_list", {"since": "yesterdayish"}),
+    ("messages_list", {"cursor": "none of ours"}),
+    ("lexical_search", {}),
+    ("semantic_search", {}),
+    ("semantic_search", {"query_embedding": [0.1]}),
+    ("neighbors", {"message_id": "nobody"}),
     ("no_such_tool", {}),
 ]
 
@@ -45,7 +51,6 @@ def message(number: int, text: str) -> dict[str, Any]:
 def drive_tools(server: Stdio) -> None:
     """Call every tool with good and with bad arguments."""
     published = {tool["name"] for tool in server.request("tools/list")["tools"]}
-    assert published == {"end", "search_events", "get_profile", "search_profiles", "memory_status", "messages_append"}
     assert server.call("messages_append", messages=[message(1, EMOJI), {"role": "nobody"}])["inserted"] == 1
     receipt = server.call("end", memo="Talked about cats.", observations=[EMOJI, "他昨天不吃辣。"], message_ids=["m1"])
     server.settled(receipt["job_id"])
@@ -56,8 +61,18 @@ def drive_tools(server: Stdio) -> None:
     assert server.call("search_profiles", query="cats on Monday")["profiles"]
     assert server.call("search_events", query="cats", target_group_id="theirs")["events"] == []
     assert server.call("messages_append", messages="nothing")["failed"]
+    drive_evidence(server)
     for tool, arguments in REFUSED:
         assert_sentence(server.refused(tool, **arguments))
+    assert published <= server.called, published - server.called
+
+
+def drive_evidence(server: Stdio) -> None:
+    """Read the record in each way there is."""
+    assert [item["content"] for item in server.call("messages_list")["items"]] == [EMOJI]
+    assert server.call("lexical_search", query_text='"🐈‍⬛" OR feeds AND (')["items"]
+    assert server.call("semantic_search", query_text="cats on Monday 每周一")["items"]
+    assert server.call("neighbors", message_id="m1")["items"]
 
 
 def drive_resources(server: Stdio) -> None:

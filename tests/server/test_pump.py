@@ -62,7 +62,8 @@ class Bench:
         self.owners: queue.Queue[Owner] = queue.Queue()
         self.refusals: queue.Queue[ShiguanError] = queue.Queue()
         self.repeatable: list[str] = ["end"]
-        self.is_over = False
+        self._is_over = False
+        self._attaching = threading.Lock()
         self._to_pump = to_pump
         self._from_pump = from_pump
         self.pump = Pump(self._attach, source, sink, eof_seconds)
@@ -70,13 +71,14 @@ class Bench:
         self.thread.start()
 
     def _attach(self) -> Attachment:
-        if self.is_over:
-            raise StoreError("The test is over.")
-        if not self.refusals.empty():
-            raise self.refusals.get()
-        ours, theirs = socket.socketpair()
-        self.owners.put(Owner(theirs))
-        return Attachment(ours, {"ok": True, "repeatable": self.repeatable})
+        with self._attaching:
+            if self._is_over:
+                raise StoreError("The test is over.")
+            if not self.refusals.empty():
+                raise self.refusals.get()
+            ours, theirs = socket.socketpair()
+            self.owners.put(Owner(theirs))
+            return Attachment(ours, {"ok": True, "repeatable": self.repeatable})
 
     def owner(self) -> Owner:
         return self.owners.get(timeout=CEILING)
@@ -103,6 +105,13 @@ class Bench:
     def close(self) -> None:
         self._to_pump.close()
 
+    def let_die(self) -> None:
+        """End every owner; from now on there is no other one, also when the pump is just about to look for one."""
+        with self._attaching:
+            self._is_over = True
+        while not self.owners.empty():
+            self.owners.get().die()
+
 
 @contextmanager
 def bench(eof_seconds: float = 0.1) -> Generator[Bench]:
@@ -114,10 +123,8 @@ def bench(eof_seconds: float = 0.1) -> Generator[Bench]:
     try:
         yield made
     finally:
-        made.is_over = True
         made.close()
-        while not made.owners.empty():
-            made.owners.get().die()
+        made.let_die()
         for thread in threading.enumerate():
             if thread.name == "shiguan-pump":
                 thread.join(CEILING)

@@ -1,0 +1,186 @@
+"""Brings waiting statements into profiles: with the model where there is one, by rules otherwise, never losing one."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
+
+from historian.biographer import Biographer
+from historian.clock import Clock
+from historian.errors import ModelError, NotConfiguredError, RetryableModelError
+from historian.injection import looks_like_instruction
+from historian.merge import Merge, Statement
+from historian.merge_apply import carry_out
+from historian.merge_model import MergeModel
+from historian.merge_page import page_of
+from historian.merge_plan import Plan, verbatim
+from historian.merge_problems import GIVES_ORDERS
+from historian.merge_reviews import MergeReviews
+from historian.merge_waiting import MergeWaiting
+from historian.model import Owner
+from historian.profile_drops import ProfileDrops
+from historian.retries import RetryPolicy
+from historian.sameness import same_statement
+
+BATCH = 64
+"""Statements that are taken out of the waiting ones at once."""
+MAX_REVIEWS = 20
+"""Merges of one entity that are held at a time; beyond that, suspicious ones are done by rules."""
+TOO_MANY = "too many merges are held for review"
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class ProfileMerger:
+    """Merges one entity's statements in their order, one merge at a time. Thread-safe.
+
+    Readers and hand edits never wait for a merge: the model is asked without any lock of the profile, and what it says
+    is carried out on the profile as it stands then.
+    """
+
+    biographer: Biographer
+    waiting: MergeWaiting
+    reviews: MergeReviews
+    drops: ProfileDrops
+    model: MergeModel
+    retries: RetryPolicy
+    clock: Clock
+    _guard: threading.Lock = field(default_factory=threading.Lock)
+    _turns: defaultdict[Owner, threading.Lock] = field(default_factory=lambda: defaultdict(threading.Lock))
+
+    def merge(self, entity: Owner) -> None:
+        """Merge what waits for this entity. Where the model is away, it stays waiting, for a bounded time.
+
+        Raises:
+            StoreError: a file or the database cannot be written; everything stays waiting.
+            ConflictError: somebody edits the file again and again.
+        """
+        with self._turn(entity):
+            while batch := self.waiting.next(entity, BATCH):
+                if not self._merge_some(entity, batch):
+                    return
+
+    def merge_due(self) -> int:
+        """Merge what waits and whose time has come, for everybody; return how many entities. Raises as above."""
+        due = self.waiting.due()
+        for entity in due:
+            self.merge(entity)
+        return len(due)
+
+    def state(self) -> tuple[str, ...]:
+        """Return what does not work as it should, in sentences."""
+        troubles = self.waiting.troubles() if self.model.configured else []
+        by_rules = [one for one in troubles if one.by_rules]
+        waits = [one for one in troubles if not one.by_rules and self.waiting.next(one.entity, 1)]
+        found = [(waits, "profiles wait for their merge")] if waits else []
+        found += [(by_rules, "profiles were merged by rules")] if by_rules else []
+        return tuple(f"{what}: {len(which)} of them, since {_clause(which[-1].reason)}" for which, what in found)
+
+    def _merge_some(self, entity: Owner, batch: Sequence[Statement]) -> bool:
+        """Merge some of the statements, or say that they have to wait."""
+        orders = [one for one in batch if looks_like_instruction(one.text)]
+        if orders:
+            self._hold(entity, orders, verbatim(orders[0].shown_in, orders), (GIVES_ORDERS,))
+            return True
+        if not self.model.configured:
+            self._by_rules(entity, batch)
+            self.waiting.clear_trouble(entity)
+            return True
+        return self._with_model(entity, batch)
+
+    def _with_model(self, entity: Owner, batch: Sequence[Statement]) -> bool:
+        trouble = self.waiting.trouble(entity)
+        attempts = trouble.attempts if trouble is not None and not trouble.by_rules else 0
+        if trouble is not None and attempts and self.clock.now() < trouble.not_before:
+            return False
+        profile, _ = self.biographer.read(entity)
+        seen = [one for one in batch if profile is not None and one.event_id in profile.events]
+        if seen:
+            self.waiting.done(entity, seen)
+            return True
+        page = page_of(profile, entity, batch, self.clock.now())
+        try:
+            proposal = self.model.propose(page)
+        except RetryableModelError as error:
+            if attempts < self.retries.max_retries:
+                wait = timedelta(seconds=self.retries.delay(attempts + 1, error.retry_after))
+                self.waiting.postpone(entity, attempts=attempts + 1, reason=str(error), until=self.clock.now() + wait)
+                return False
+            self._fall_back(entity, page.statements, str(error))
+        except (ModelError, NotConfiguredError) as error:
+            self._fall_back(entity, page.statements, str(error))
+        else:
+            if proposal.suspicions:
+                self._hold(entity, page.statements, proposal.plan, proposal.suspicions)
+            else:
+                self._carry_out(entity, page.statements, proposal.plan)
+            self.waiting.clear_trouble(entity)
+        return True
+
+    def _carry_out(self, entity: Owner, statements: Sequence[Statement], plan: Plan) -> None:
+        make = partial(
+            carry_out,
+            plan=plan,
+            statements=statements,
+            entity=entity,
+            max_lines=self.biographer.max_lines,
+            same=same_statement,
+        )
+        self.biographer.change(entity, make, _Noting(self.drops, self.waiting, entity, statements))
+
+    def _fall_back(self, entity: Owner, statements: Sequence[Statement], reason: str) -> None:
+        """Merge by rules what the model cannot, and say so."""
+        log.warning("a profile is merged by rules: %s", reason)
+        self.waiting.note_rules(entity, reason)
+        self._by_rules(entity, statements)
+
+    def _by_rules(self, entity: Owner, statements: Sequence[Statement]) -> None:
+        self.biographer.merge(entity, statements, _Noting(self.drops, self.waiting, entity, statements))
+
+    def _hold(self, entity: Owner, statements: Sequence[Statement], plan: Plan, reasons: Sequence[str]) -> None:
+        """Keep a merge for a person; the profile stays as it is, and other statements are merged as ever."""
+        if len(self.reviews.list(entity)) >= MAX_REVIEWS:
+            self._fall_back(entity, statements, TOO_MANY)
+            return
+        profile, _ = self.biographer.read(entity)
+        proposed = carry_out(
+            profile,
+            plan,
+            statements,
+            entity=entity,
+            max_lines=self.biographer.max_lines,
+            same=same_statement,
+            forced=True,
+        ).profile.render()
+        log.warning("a merge is held for review: %s", "; ".join(reasons))
+        with self.reviews.transaction():
+            self.waiting.hold(entity, statements, self.reviews.add(entity, reasons, plan, proposed))
+
+    def _turn(self, entity: Owner) -> threading.Lock:
+        with self._guard:
+            return self._turns[entity]
+
+
+@dataclass(frozen=True, slots=True)
+class _Noting:
+    """Notes in the database, together with the search rows, that statements are merged."""
+
+    drops: ProfileDrops
+    waiting: MergeWaiting
+    entity: Owner
+    statements: Sequence[Statement]
+
+    def __call__(self, digest: str, merge: Merge) -> None:
+        self.drops.add(self.entity, digest, merge.dropped)
+        self.waiting.done(self.entity, self.statements)
+
+
+def _clause(sentence: str) -> str:
+    """Return a sentence as the end of another one."""
+    return sentence[:1].lower() + sentence[1:].removesuffix(".")

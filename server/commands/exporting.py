@@ -1,0 +1,91 @@
+"""`shiguan export`: everything of one user or group, to take away."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol, TextIO
+
+from historian.errors import InvalidInputError
+from historian.work import scope_payload
+from server.commands.common import bare_settings_from, complain, scope_of
+from server.owner.ask import Conversation, conversation
+
+PAGE = 500
+FILE = "shiguan-export.jsonl"
+
+
+class Sink(Protocol):
+    """Takes the lines of an export."""
+
+    def write(self, lines: Sequence[dict[str, Any]]) -> None:
+        """Write some lines. Raises OSError."""
+        ...
+
+
+def export(arguments: argparse.Namespace) -> int:
+    """Write everything in scope as lines to a folder or to stdout, or as Markdown to a folder."""
+    if arguments.format == "markdown" and arguments.target is None:
+        raise InvalidInputError("An export as Markdown needs the name of a folder to write to.")
+    settings = bare_settings_from(arguments)
+    counts: dict[str, int] = {}
+    with conversation(settings) as talk:
+        request = {"op": "export", "scope": scope_payload(scope_of(settings)), "limit": PAGE}
+        try:
+            with _sink(arguments) as sink:
+                for lines in _pages(talk, request):
+                    sink.write(lines)
+                    for line in lines:
+                        counts[line["kind"]] = counts.get(line["kind"], 0) + 1
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise InvalidInputError(f"The export cannot be written: {error.strerror}; name another folder.") from None
+    kinds = ("message", "event", "memo", "profile")
+    complain(f"Exported {', '.join(f'{counts.get(kind, 0)} {kind}s' for kind in kinds)}.")
+    return 0
+
+
+def _pages(talk: Conversation, request: dict[str, Any]) -> Iterator[list[dict[str, Any]]]:
+    cursor = ""
+    while True:
+        page = talk.ask(request | {"cursor": cursor})
+        yield page["lines"]
+        cursor = page["cursor"]
+        if not cursor:
+            return
+
+
+@contextmanager
+def _sink(arguments: argparse.Namespace) -> Generator[Sink]:
+    if arguments.target is None:
+        sys.stdout.flush()
+        with os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8") as stream:
+            yield _Lines(stream)
+        return
+    folder = Path(arguments.target).expanduser()
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if arguments.format == "markdown":
+        from server.exports import MarkdownExport
+
+        yield MarkdownExport(folder)
+        return
+    temporary = folder / f".{FILE}.part"
+    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
+        yield _Lines(stream)
+        stream.flush()
+        os.fsync(stream.fileno())
+    temporary.replace(folder / FILE)
+
+
+class _Lines:
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, lines: Sequence[dict[str, Any]]) -> None:
+        self._stream.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)

@@ -1,0 +1,95 @@
+"""An export as files for people: a profile, events and memos with their evidence, and each conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TextIO
+
+from historian.ids import safe_name
+
+Line = Mapping[str, Any]
+
+
+class MarkdownExport:
+    """Writes lines of an export to a folder as they come. What is appended stays in the order of the export."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._begun: set[Path] = set()
+
+    def write(self, lines: Iterable[Line]) -> None:
+        """Write some lines. Raises OSError."""
+        texts: dict[Path, list[str]] = {}
+        titles: dict[Path, str] = {}
+        for line in lines:
+            for path, title, text in _written(line):
+                texts.setdefault(path, []).append(text)
+                titles.setdefault(path, title)
+        for path, parts in texts.items():
+            target = self._folder / path
+            target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with target.open("a" if path in self._begun else "w", encoding="utf-8") as file:
+                self._head(file, path, titles[path])
+                file.write("".join(parts))
+
+    def _head(self, file: TextIO, path: Path, title: str) -> None:
+        if path not in self._begun:
+            self._begun.add(path)
+            if title:
+                file.write(f"# {title}\n\n")
+
+
+def _written(line: Line) -> Iterable[tuple[Path, str, str]]:
+    """Return where a line goes, the title of that file, and the text."""
+    match line["kind"]:
+        case "message":
+            title = f"Conversation {_flat(line['conversation_id'])}"
+            yield _conversation(line["conversation_id"]), title, _message(line)
+        case "event":
+            yield Path("events.md"), "Events", _event(line)
+        case "memo":
+            yield Path("memos.md"), "Memos", f"- {line['ts']} · {_flat(line['text'])}\n"
+        case "profile":
+            kind, _, _ = str(line["owner"]).partition(":")
+            yield Path("profile.md" if kind == "user" else "group-profile.md"), "", f"{line['text']}\n"
+            for version in line["history"]:
+                yield Path("profile-history") / f"{safe_name(version['revision'].lower())}.md", "", version["text"]
+        case _:
+            yield Path("README.md"), "Export", _about(line)
+
+
+def _about(line: Line) -> str:
+    return (
+        f"What the memory holds of {_flat(line['owner'])}, written {line['made_at']}. This form is for reading;"
+        " `shiguan export --format jsonl` writes one that can be imported again.\n"
+    )
+
+
+def _conversation(conversation_id: str) -> Path:
+    return Path("conversations") / f"{safe_name(conversation_id)}.md"
+
+
+def _message(line: Line) -> str:
+    who = line.get("sender_name") or line.get("sender_id") or line["role"]
+    quoted = "\n".join(f"> {row}" for row in str(line["content"]).splitlines())
+    return f"**{_flat(who)}** ({line['role']}) · {line['ts']} · `{_code(line['message_id'])}`\n\n{quoted}\n\n"
+
+
+def _event(line: Line) -> str:
+    links = ", ".join(
+        f"[`{_code(one['message_id'])}`]({_conversation(one['conversation_id']).as_posix()})"
+        for one in line["evidence"]
+    )
+    flags = f" · {', '.join(line['flags'])}" if line["flags"] else ""
+    same = f" · says the same as `{_code(line['same_as'])}`" if line.get("same_as") else ""
+    about = f"{line['timestamp']} · `{_code(line['event_id'])}`{flags}{same}"
+    return f"- {_flat(line['text'])}\n  {about}\n  evidence: {links or 'none'}\n"
+
+
+def _flat(text: object) -> str:
+    return " ".join(str(text).split())
+
+
+def _code(text: object) -> str:
+    return _flat(text).replace("`", "'")

@@ -1,0 +1,1 @@
+"""Getting the files of other programs into the memory."""

@@ -1,0 +1,170 @@
+"""Reads exports record by record and sends what they say to the owner, in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from historian.errors import InvalidInputError
+from historian.formats.form import Format
+from historian.formats.outcome import Outcome, Own, Passed, Read, Refusal
+from historian.formats.piece import Bundle, Piece, Reading
+from historian.formats.plain import PlainLines
+from historian.formats.registry import AUTO, format_of
+from historian.intake import message_from
+from historian.takeout import kept_from
+from historian.zones import parse_instant
+from server.imports.reports import Report
+from server.imports.sources import STDIN, SourcePiece
+
+BATCH = 500
+BATCH_BYTES = 4_000_000
+"""About how many bytes of text go to the owner at once."""
+_OVERHEAD = 400
+
+Send = Callable[[list[Any]], dict[str, Any]]
+Show = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to import and how. Messages before `since` are left out; formats are tried in their order."""
+
+    formats: Sequence[Format]
+    named: str
+    reading: Reading
+    since: datetime | None = None
+
+
+class Importer:
+    """Does one import. A record that cannot be read never stops the others."""
+
+    def __init__(self, plan: Plan, report: Report, send: Send | None, show: Show, take_in: Send | None = None) -> None:
+        """`send` stores messages and answers what became of them; None stores nothing, for a rehearsal.
+
+        `take_in` does the same with lines of an export of this memory.
+        """
+        self._plan = plan
+        self._report = report
+        self._send = send or self._rehearse
+        self._take_in = take_in or self._rehearse_own
+        self._is_own = False
+        self._show = show
+        self._batch: list[tuple[str, str, Any]] = []
+        self._refusals: list[tuple[int, str, str, str]] = []
+        self._bytes = 0
+        self._done = 0
+        self._several = False
+
+    def run(self, bundles: Sequence[Bundle]) -> None:
+        """Import all files."""
+        self._several = sum(len(bundle.pieces) for bundle in bundles) > 1
+        for bundle in bundles:
+            for piece in bundle.pieces:
+                self._read(piece, bundle)
+                self._done += piece.size
+        self._flush()
+
+    def _read(self, piece: Piece, bundle: Bundle) -> None:
+        name = piece.name if self._several else ""
+        try:
+            form = self._format(piece, bundle)
+            if form is None:
+                self._report.pass_over(piece.name)
+                return
+            self._report.formats[form.name] += 1
+            for outcome in form.read(piece, bundle, self._plan.reading):
+                self._take(name, outcome, piece)
+        except InvalidInputError as error:
+            self._refuse(name, "file", str(error))
+
+    def _format(self, piece: Piece, bundle: Bundle) -> Format | None:
+        """Return what reads this file. A file that was named by itself is read in the format that was named with it."""
+        single = len(bundle.pieces) == 1
+        if single and self._plan.named != AUTO:
+            return self._plan.formats[0]
+        found = format_of(piece, bundle, self._plan.formats)
+        if found is None and single and (piece.name == STDIN or piece.name.lower().endswith((".jsonl", ".ndjson"))):
+            return PlainLines()
+        if found is None and single:
+            raise InvalidInputError("Its format is not known; name it with --format, or see the list in the help.")
+        return found
+
+    def _take(self, name: str, outcome: Outcome, piece: Piece) -> None:
+        match outcome:
+            case Own(place, line):
+                self._add(name, place, dict(line), is_own=True)
+            case Passed(what):
+                self._report.passed[what] += 1
+            case Refusal(place, reason):
+                self._refuse(name, place, reason)
+            case Read(_, message) if self._is_early(message):
+                self._report.early += 1
+            case Read(place, message):
+                self._add(name, place, message, is_own=False)
+        if len(self._batch) >= BATCH or self._bytes >= BATCH_BYTES or len(self._refusals) >= BATCH:
+            self._flush()
+        position = piece.position if isinstance(piece, SourcePiece) else 0
+        self._show(self._done + min(position, piece.size), self._report.inserted + self._report.ignored)
+
+    def _add(self, name: str, place: str, record: Any, *, is_own: bool) -> None:
+        if is_own is not self._is_own:
+            self._flush()
+            self._is_own = is_own
+        self._batch.append((name, place, record))
+        self._bytes += _size_of(record)
+
+    def _refuse(self, name: str, place: str, reason: str) -> None:
+        self._refusals.append((len(self._batch), name, place, reason))
+
+    def _flush(self) -> None:
+        """Send what was gathered, and note refusals in the order of the records."""
+        failed: list[tuple[float, str, str, str]] = [(at - 0.5, *rest) for at, *rest in self._refusals]  # type: ignore[misc]
+        if self._batch:
+            send = self._take_in if self._is_own else self._send
+            done = send([record for _, _, record in self._batch])
+            self._report.inserted += done["inserted"]
+            self._report.ignored += done["ignored"]
+            self._report.forgotten += done.get("forgotten", 0)
+            self._report.has_masked |= bool(done.get("warnings"))
+            for index, reason in done["failed"]:
+                name, place, _ = self._batch[index]
+                failed.append((index, name, place, reason))
+        for _, name, place, reason in sorted(failed, key=lambda one: one[0]):
+            self._report.refuse(name, place, reason)
+        self._batch, self._refusals, self._bytes = [], [], 0
+
+    def _is_early(self, message: Any) -> bool:
+        if self._plan.since is None:
+            return False
+        try:
+            return parse_instant(message["ts"], self._plan.reading.zone)[0] < self._plan.since
+        except (InvalidInputError, KeyError, TypeError, AttributeError):
+            return False
+
+    def _rehearse(self, messages: list[Any]) -> dict[str, Any]:
+        failed: list[tuple[int, str]] = []
+        for index, raw in enumerate(messages):
+            try:
+                message_from(raw, self._plan.reading.zone)
+            except InvalidInputError as error:
+                failed.append((index, str(error)))
+        return {"inserted": len(messages) - len(failed), "ignored": 0, "failed": failed}
+
+    def _rehearse_own(self, lines: list[Any]) -> dict[str, Any]:
+        failed: list[tuple[int, str]] = []
+        held = 0
+        for index, line in enumerate(lines):
+            try:
+                held += kept_from(line) is not None
+            except InvalidInputError as error:
+                failed.append((index, str(error)))
+        return {"inserted": held, "ignored": 0, "failed": failed}
+
+
+def _size_of(message: Any) -> int:
+    """Return about how many bytes a message takes on its way to the owner; a plain file may hold anything."""
+    texts = message.values() if isinstance(message, dict) else (message,)
+    return _OVERHEAD + sum(2 * len(text) for text in texts if isinstance(text, str))

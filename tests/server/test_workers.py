@@ -1,0 +1,180 @@
+"""Several workers: different people at once, one person in order, nobody starved, and a clean end whatever hangs."""
+
+from __future__ import annotations
+
+import statistics
+import threading
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+
+from historian.job import Job
+from historian.model import Scope
+from historian.pipeline import Pipeline, Step
+from historian.session import Session
+from historian.worker import FINISHING_SECONDS
+from tests.kit.home import Home, home
+
+PATIENCE = 60
+
+
+class Held(Pipeline):
+    """The real pipeline, whose jobs wait at the door until they are let in, and are written down at both ends."""
+
+    entered: list[tuple[str, str]]
+    left: list[str]
+    door: threading.Event
+    changed: threading.Condition
+
+    @classmethod
+    def of(cls, real: Pipeline) -> Held:
+        made = cls(**{name: getattr(real, name) for name in Pipeline.__dataclass_fields__})
+        object.__setattr__(made, "entered", [])
+        object.__setattr__(made, "left", [])
+        object.__setattr__(made, "door", threading.Event())
+        object.__setattr__(made, "changed", threading.Condition())
+        return made
+
+    def run(self, job: Job, step: Step) -> None:
+        with self.changed:
+            self.entered.append((job.lane, job.job_id))
+            self.changed.notify_all()
+        assert self.door.wait(PATIENCE)
+        try:
+            super().run(job, step)
+        finally:
+            with self.changed:
+                self.left.append(job.job_id)
+                self.changed.notify_all()
+
+    def inside(self) -> int:
+        return len(self.entered) - len(self.left)
+
+    async def has_inside(self, count: int, seconds: float = PATIENCE) -> bool:
+        """Wait until so many jobs are at the door, or so long; return whether they are."""
+
+        def wait() -> bool:
+            with self.changed:
+                return self.changed.wait_for(lambda: self.inside() >= count, seconds)
+
+        return await anyio.to_thread.run_sync(wait)
+
+
+def close(house: Home, user: str, *observations: str, memo: str = "") -> str:
+    """Close a turn of somebody, and return the job."""
+    memory = house.household.memory.of(Scope(user, None, frozenset()), Session(timezone="Asia/Shanghai"))
+    job_id = memory.end(memo=memo, observations=observations, force=True).job_id
+    assert job_id is not None
+    return job_id
+
+
+@asynccontextmanager
+async def held(folder: Path, workers: int) -> AsyncGenerator[tuple[Home, Held]]:
+    (folder / "shiguan.toml").write_text(f"[historian]\nworkers = {workers}\n", "utf-8")
+    async with home(folder, run=False) as house:
+        pipeline = Held.of(house.household.historian.pipeline)
+        house.household.historian.pipeline = pipeline
+        try:
+            async with anyio.create_task_group() as tasks:
+                await tasks.start(house.household.historian.run)
+                yield house, pipeline
+                tasks.cancel_scope.cancel()
+        finally:
+            pipeline.door.set()
+
+
+async def test_people_are_served_at_once_up_to_the_number_of_workers(tmp_path: Path) -> None:
+    async with held(tmp_path, 3) as (house, pipeline):
+        jobs = [await anyio.to_thread.run_sync(close, house, name, f"Parcel {name} 到了。") for name in "abcde"]
+        assert await pipeline.has_inside(3)
+        assert not await pipeline.has_inside(4, 0.5)
+        assert pipeline.inside() == 3
+        pipeline.door.set()
+        async with house.client("e") as last:
+            await last.settled(jobs[-1])
+        with anyio.fail_after(PATIENCE):
+            while house.household.queue.stats().processing:  # noqa: ASYNC110
+                await anyio.sleep(0.02)
+        assert sorted(pipeline.left) == sorted(jobs)
+
+
+async def test_the_turns_of_one_person_are_done_in_order_and_one_at_a_time(tmp_path: Path) -> None:
+    async with held(tmp_path, 4) as (house, pipeline), house.client() as alice, house.client("bob") as bob:
+        mine = [(await alice.call("end", observations=[f"Parcel {n} 到了。"]))["job_id"] for n in range(6)]
+        theirs = (await bob.call("end", observations=["Bo 住在杭州。"]))["job_id"]
+        assert await pipeline.has_inside(2)
+        assert not await pipeline.has_inside(3, 0.5)
+        assert {job for _, job in pipeline.entered} == {mine[0], theirs}
+        pipeline.door.set()
+        await alice.settled(mine[-1])
+        assert [job for lane, job in pipeline.entered if lane == "user:alice"] == mine
+        assert [job for job in pipeline.left if job in mine] == mine
+
+
+async def test_calls_are_answered_while_more_jobs_hang_than_threads_are_kept_for_calls(tmp_path: Path) -> None:
+    """P32: a model that sleeps for minutes takes a thread for each worker, and none from `end`."""
+    async with held(tmp_path, 48) as (house, pipeline):
+        for number in range(48):
+            await anyio.to_thread.run_sync(close, house, f"u{number}", "Bo 住在杭州。")
+        assert await pipeline.has_inside(48)
+        took: list[float] = []
+        async with house.client() as alice:
+            for number in range(40):
+                begun = time.perf_counter()
+                await alice.call("end", observations=[f"Parcel {number} 到了。"])
+                took.append(time.perf_counter() - begun)
+            status = await alice.call("memory_status")
+        assert status["pending"] == 40
+        assert statistics.median(took) < 1, took
+        assert pipeline.inside() == 48
+
+
+async def test_a_job_that_hangs_does_not_hold_up_the_end_and_is_done_by_the_next_process(tmp_path: Path) -> None:
+    async with held(tmp_path, 2) as (house, pipeline):
+        async with house.client() as alice:
+            job_id = (await alice.call("end", observations=["Bo 住在杭州。"]))["job_id"]
+        assert await pipeline.has_inside(1)
+        begun = time.monotonic()
+    assert FINISHING_SECONDS - 0.5 < time.monotonic() - begun < FINISHING_SECONDS * 4
+    async with home(tmp_path) as later, later.client() as alice:
+        job = await alice.settled(job_id)
+        assert job["attempts"] == 0, "being left is no failure of the job"
+        with pipeline.changed:  # the thread that was left behind finds its stores closed, and harms nothing
+            assert pipeline.changed.wait_for(lambda: pipeline.inside() == 0, PATIENCE)
+        assert await alice.texts("Bo") == ["Bo 住在杭州。"]
+        stats = later.household.queue.stats()
+        assert (stats.pending, stats.processing, stats.failed) == (0, 0, 0)
+
+
+async def test_jobs_under_way_are_finished_when_they_can_be_within_the_time_to_leave(tmp_path: Path) -> None:
+    async with held(tmp_path, 2) as (house, pipeline):
+        async with house.client() as alice:
+            await alice.call("end", observations=["Bo 住在杭州。"])
+        assert await pipeline.has_inside(1)
+        threading.Timer(0.3, pipeline.door.set).start()
+        begun = time.monotonic()
+    assert time.monotonic() - begun < FINISHING_SECONDS
+    assert len(pipeline.left) == 1
+    with pytest.raises(FileNotFoundError):
+        (next((tmp_path / "queues" / "processing").glob("*.json"), tmp_path / "none")).read_bytes()
+
+
+async def test_eight_workers_over_twenty_people_leave_everything_exactly_once(tmp_path: Path) -> None:
+    """P12, P26: events and lines of profiles, none lost and none doubled."""
+    (tmp_path / "shiguan.toml").write_text("[historian]\nworkers = 8\n", "utf-8")
+    async with home(tmp_path, run=False) as house:
+        for number in range(80):
+            close(house, f"u{number % 20}", f"Parcel K{number} 到了。")
+    async with home(tmp_path) as house:
+        for number in range(20):
+            async with house.client(f"u{number}") as client:
+                await client.drained()
+                text = (await client.call("get_profile"))["text"]
+                assert all(text.count(f"K{n} ") == 1 for n in range(number, 80, 20)), text
+        with house.household.database.read() as connection:
+            texts = [row[0] for row in connection.execute("SELECT text FROM events")]
+        assert sorted(texts) == sorted(f"Parcel K{n} 到了。" for n in range(80))
