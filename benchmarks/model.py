@@ -23,20 +23,8 @@ if __package__ in (None, ""):
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
 from benchmarks.kit import environment
-from tests.kit.chat import ChatAsked, ScriptedModel
-
-
-def phrased(asked: ChatAsked) -> object:
-    """Answer as a model does that errs never: what is to be phrased stays, what is to be merged is added."""
-    observations = asked.entries("observations")
-    if observations:
-        return {"statements": [{"number": at, "text": text} for at, text in enumerate(observations, start=1)]}
-    lines, statements = asked.entries("lines"), asked.entries("statements")
-    kept: list[Mapping[str, object]] = [
-        {"line": at, "action": "keep", "statements": []} for at in range(1, len(lines) + 1)
-    ]
-    added = [{"text": text, "statements": [at]} for at, text in enumerate(statements, start=1)]
-    return {"lines": kept, "added": added, "passing": [], "tags": []}
+from tests.kit.chat import ScriptedModel
+from tests.kit.speaking import good
 
 
 @dataclass
@@ -67,7 +55,7 @@ class Ledger:
 
 def handler(seconds: float, ledger: Ledger) -> type[BaseHTTPRequestHandler]:
     """Return what serves one connection."""
-    model = ScriptedModel(phrased)
+    model = ScriptedModel(good())
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

@@ -23,6 +23,7 @@ from historian.work import scope_from
 from server import __version__
 from server.composition import Household
 from server.owner.lines import MAX_LINE_BYTES
+from server.owner.looking_after import LookingAfter
 from server.owner.preamble import encode
 from server.owner.profiles import ProfileRequests
 from server.tools.evidence_results import messages_answer
@@ -49,6 +50,8 @@ class Control:
             "take_in": self._take_in,
             "forget": self._forget,
             "profile": ProfileRequests(household.profiles).answer,
+            "rewrite": LookingAfter(household).rewrite,
+            "audit": LookingAfter(household).audit,
         }
 
     async def serve(self, lines: BufferedByteReceiveStream, stream: SocketStream) -> None:
