@@ -144,6 +144,11 @@ class Peer:
         status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
         return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 
+    def computed(self) -> float:
+        """Return the seconds that its threads have computed."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def _request(self, method: str, params: Mapping[str, Any]) -> bytes:
         self._number += 1
         message = {"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}

@@ -91,7 +91,11 @@ class Amendments:
             if found is None:
                 return None
             old = stored_event(found)
-            connection.execute("UPDATE events SET same_as = ?, embedded_by = NULL WHERE row = ?", (new_id, old.row))
+            connection.execute(
+                "UPDATE events SET same_as = ?, embedded_by = NULL, restated_from = coalesce(restated_from, text)"
+                " WHERE row = ?",
+                (new_id, old.row),
+            )
             _index(connection, old.row, old.event, None)
             _follow(connection, old.event, new_id)
         return old.row

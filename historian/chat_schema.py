@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from pydantic import BaseModel
@@ -9,6 +10,7 @@ from pydantic import BaseModel
 _DROPPED = frozenset({"title", "default", "$defs", "examples"})
 
 
+@functools.cache
 def strict_schema(shape: type[BaseModel]) -> dict[str, Any]:
     """Return the schema of a shape that does not contain itself, with all references resolved."""
     schema = shape.model_json_schema()

@@ -10,13 +10,14 @@ from datetime import datetime
 from typing import Any
 
 from historian.clock import Clock
+from historian.corrections import Corrections
 from historian.errors import ShiguanError
 from historian.gate import inspect
 from historian.job import Job
 from historian.model import Owner, Scope
 from historian.queue import Queue
 from historian.receipts import ReceiptRow, ReceiptStore
-from historian.sameness import fingerprint as same_mark
+from historian.returned import ReturnedTexts
 from historian.session import Session
 from historian.turn import Advice, Receipt, Turn, fingerprint
 from historian.work import END, acknowledged_at, scope_payload
@@ -27,8 +28,6 @@ REPEAT_SECONDS = 600.0
 
 KEPT_SECONDS = 86_400.0
 """How long a job is remembered here; the ledger remembers finished ones for good."""
-RETURNED_KEPT = 5_000
-"""Texts remembered as just given back, over all users."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +65,16 @@ class _Case:
 class TurnCloser:
     """Turns `end` calls into durable jobs and receipts. Thread-safe."""
 
-    def __init__(self, queue: Queue, receipts: ReceiptStore, clock: Clock) -> None:
+    def __init__(
+        self, queue: Queue, receipts: ReceiptStore, returned: ReturnedTexts, corrections: Corrections, clock: Clock
+    ) -> None:
         self._queue = queue
         self._receipts = receipts
+        self._returned = returned
+        self._corrections = corrections
         self._clock = clock
         self._lock = threading.Lock()
         self._recent: OrderedDict[str, _Reservation] = OrderedDict()
-        self._returned: OrderedDict[tuple[str, str], None] = OrderedDict()
 
     def close(self, closings: Sequence[Closing]) -> list[Receipt | ShiguanError]:
         """Queue each turn unless it is empty or a repeat, and return the receipts; the jobs are written together.
@@ -113,6 +115,8 @@ class TurnCloser:
         for case, job in zip(new, jobs, strict=True):
             if isinstance(job, Job):
                 case.reservation.job_id, case.reservation.at = job.job_id, now
+                closing = case.closing
+                self._corrections.note(closing.scope, closing.session, case.turn, case.receipt.gate, job.job_id, now)
             else:
                 case.error = job
 
@@ -129,8 +133,13 @@ class TurnCloser:
         return True
 
     def _payload(self, case: _Case, now: datetime) -> dict[str, Any]:
-        scope, turn = case.closing.scope, case.turn
-        return job_payload(scope, case.closing.session, turn, case.mark, now) | {"echoes": self._echoes(scope, turn)}
+        scope, session, turn, gate = case.closing.scope, case.closing.session, case.turn, case.receipt.gate
+        echoes = [index for index, text in enumerate(turn.observations) if self._returned.knows(scope, text)]
+        corrects = self._corrections.of(scope, session, turn, gate, now)
+        return job_payload(scope, session, turn, case.mark, now) | {
+            "echoes": echoes,
+            "corrects": [one.as_payload() for one in corrects],
+        }
 
     def _settle(self, cases: Sequence[_Case]) -> None:
         """Let those go on who wait for these; where nothing came of one, the next caller begins anew."""
@@ -194,19 +203,7 @@ class TurnCloser:
 
     def note_returned(self, scope: Scope, texts: Iterable[str]) -> None:
         """Remember what was just given to this user, so that an agent that hands it back brings no news."""
-        with self._lock:
-            for text in texts:
-                key = (scope.user_id, same_mark(text))
-                self._returned[key] = None
-                self._returned.move_to_end(key)
-            while len(self._returned) > RETURNED_KEPT:
-                self._returned.popitem(last=False)
-
-    def _echoes(self, scope: Scope, turn: Turn) -> list[int]:
-        with self._lock:
-            if not self._returned:
-                return []
-            return [i for i, text in enumerate(turn.observations) if (scope.user_id, same_mark(text)) in self._returned]
+        self._returned.note(scope, texts)
 
     def adopt(self, jobs: Iterable[Job]) -> None:
         """Remember the unfinished jobs of an earlier process, so that a repeated call is still known for one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -66,18 +66,29 @@ class EventStore:
             ).fetchall()
         return [stored_event(row) for row in rows]
 
-    def saying(self, owner: Owner, text: str) -> StoredEvent | None:
-        """Return the earliest statement of this owner that says the same as `text` (see `sameness`), or None."""
+    def saying(self, owner: Owner, text: str, but: Collection[str] = ()) -> StoredEvent | None:
+        """Return the earliest statement of this owner that says the same as `text` (see `sameness`), or None.
+
+        Events with the ids `but` do not count.
+        """
         mark = statement_key(text)
         if not mark:
             return None
         with self._database.read() as connection:
             row = connection.execute(
                 f"SELECT row, {EVENT_FIELDS} FROM events WHERE owner_key = ? AND mark = ? AND same_as IS NULL"
-                " ORDER BY row LIMIT 1",
-                (owner.key, mark),
+                " AND event_id NOT IN (SELECT value FROM json_each(?)) ORDER BY row LIMIT 1",
+                (owner.key, mark, json.dumps([*but])),
             ).fetchone()
         return stored_event(row) if row else None
+
+    def named(self, owner: Owner, event_id: str) -> Event | None:
+        """Return one event of this owner, or None."""
+        with self._database.read() as connection:
+            row = connection.execute(
+                f"SELECT row, {EVENT_FIELDS} FROM events WHERE owner_key = ? AND event_id = ?", (owner.key, event_id)
+            ).fetchone()
+        return stored_event(row).event if row else None
 
     def _add(self, connection: sqlite3.Connection, event: Event) -> bool:
         marks = ", ".join("?" * 25)

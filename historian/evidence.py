@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 
 from historian.fold import fold, terms
-from historian.model import Message
+from historian.model import Event, Message
 from historian.record import Record
 from historian.work import TurnWork
 from historian.zones import load_zone, zone_of
@@ -46,7 +46,14 @@ class EvidenceFinder:
 
     def find(self, work: TurnWork) -> Evidence:
         """Return the evidence of `work`, recording its source message where the turn is not in the record yet."""
-        messages = self._named(work) or self._source(work) or self._unsaid(work)
+        return self._made(work, self._named(work) or self._source(work) or self._unsaid(work))
+
+    def of_event(self, event: Event, work: TurnWork) -> Evidence:
+        """Return the evidence of an event that is stored; `work` is the turn that it came from, as far as known."""
+        found = self._record.within(work.scope.reach()).get(event.message_ids)
+        return replace(self._made(work, [stored.message for stored in found]), said_at=event.timestamp)
+
+    def _made(self, work: TurnWork, messages: Sequence[Message]) -> Evidence:
         last = max(messages, key=lambda message: message.ts, default=None)
         ids = tuple(message.message_id for message in messages)
         recent = self._recent(work, ids)

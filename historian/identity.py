@@ -109,7 +109,7 @@ def _without(text: str, names: Collection[str]) -> str:
 
 
 def negations_in(text: str) -> list[tuple[str, int]]:
-    """Return each negation of `text` in lower case, with where it ends."""
+    """Return the words in `text` that deny something, in order, each with where it ends; 不错, 差不多 deny nothing."""
     plain = _NEUTRAL.sub(lambda match: "，" * len(match[0]), text)
     return [(match[0].lower(), match.end()) for match in _NEGATION.finditer(plain)]
 

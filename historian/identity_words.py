@@ -74,6 +74,11 @@ def check_extract(material: Material, statement: str) -> tuple[Drift, ...]:
     )
 
 
+def content_of(text: str) -> list[str]:
+    """Return the words of a text that say something, in order."""
+    return _Words(text).content
+
+
 def _nearest(text: str, written: _Words) -> str:
     """Return the sentence of `text` that shares most words with a statement."""
     content = set(written.content)

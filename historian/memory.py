@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Unpack, cast
 
+from historian.capturing import CaptureDesk
 from historian.closing import Closing, TurnCloser
 from historian.desk import Desk
-from historian.errors import InvalidInputError, NotFoundError
+from historian.errors import InvalidInputError, NotFoundError, StoreError
 from historian.evidence_reading import MAX_QUERY, EvidenceReader, ScopedEvidence
 from historian.exporting import Exporter, ExportPage
 from historian.failures import FailureKeeper
@@ -50,6 +51,7 @@ class Parts:
     indexer: Indexer
     exporter: Exporter
     intaker: Intaker
+    captures: CaptureDesk
 
 
 class Memory:
@@ -106,8 +108,12 @@ class ScopedMemory:
         """Return what every text passes that is written on behalf of this request, one for each call."""
         return Guard(self._options.now.guard.credentials)
 
-    def append(self, messages: Sequence[object]) -> AppendResult:
-        """Record chat turns under the owner of this request; a bad one is named and never stops the rest."""
+    def append(self, messages: Sequence[object], *, consider: bool = False) -> AppendResult:
+        """Record chat turns under the owner of this request; a bad one is named and never stops the rest.
+
+        With `consider` the historian decides behind it whether they hold anything worth remembering. That this cannot
+        be noted now never breaks the append.
+        """
         zone, guard = load_zone(self._session.timezone), self.guard()
         good: list[Message] = []
         failed: list[tuple[int, str]] = []
@@ -118,7 +124,15 @@ class ScopedMemory:
                 failed.append((index, str(error)))
         appended = self._parts.record.append(self._scope.owner, good)
         self._parts.indexer.discard("messages", appended.left_rows)
-        return AppendResult(appended.inserted, appended.ignored, tuple(failed), guard.notes)
+        jobs, notes = self._considered(good) if consider else ((), ())
+        return AppendResult(appended.inserted, appended.ignored, tuple(failed), (*guard.notes, *notes), jobs)
+
+    def _considered(self, messages: Sequence[Message]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the jobs in which messages are considered, and what to say where they are not."""
+        try:
+            return tuple(self._parts.captures.hand_in(self._scope, self._session, messages)), ()
+        except StoreError as error:
+            return (), (f"The messages are recorded, but they are not considered: {error}",)
 
     @property
     def evidence(self) -> ScopedEvidence:
@@ -254,6 +268,10 @@ class ScopedMemory:
 
     def _changeable(self, entity_type: EntityType, entity_id: str | None) -> Owner:
         entity = named_entity(self._scope, entity_type, _identifier(entity_id, "entity_id"))
+        if entity == Owner("user", self._scope.user_id) and self._scope.group_id is not None:
+            raise InvalidInputError(
+                "In a group your own profile keeps its past to itself; ask in a private conversation."
+            )
         if entity not in entities_of(self._scope):
             raise no_profile(entity)
         return entity

@@ -125,7 +125,7 @@ def verify(before: Profile | None, after: Profile, dropped: Iterable[Drop], *, e
     new = [line for line in after.lines if line.text not in {known.text for known in old}]
     checks = {
         "it is of another entity": after.entity != entity or (before is not None and before.entity != entity),
-        "a line vanished without a reason": any(line.text not in reasons for line in gone),
+        "a line vanished without a reason": any(not reasons.get(line.text) for line in gone),
         "a hand-written line vanished": any(line.hand_written and line.key not in kept for line in old),
         "more than half of the lines vanished": 2 * len(shrunk) > len(old) > 1,
         "a line would be shown elsewhere": any(e in placed and (e, p) not in places for e, p in heirs),

@@ -54,7 +54,7 @@ class MergeAnswer(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    lines: Annotated[list[LineFate], BeforeValidator(_several)] = Field(default_factory=list)
+    lines: Annotated[list[LineFate], BeforeValidator(_several)]
     added: Annotated[list[Added], BeforeValidator(_several)] = Field(default_factory=list)
     passing: Numbers = Field(default_factory=list, description="numbers of statements that soon hold no longer")
     tags: Annotated[list[str], BeforeValidator(_several)] = Field(default_factory=list)

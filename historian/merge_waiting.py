@@ -15,9 +15,11 @@ from historian.model import Event, Owner
 ABANDONED_SECONDS = 30.0
 """After this time a statement that nobody is merging counts as left behind; jobs merge theirs at once."""
 
+# what says the same as another event confirms that one, so it is merged in the words of that one
 _STATEMENTS = (
-    "SELECT w.event_id, w.shown_in, w.name, e.text, e.timestamp FROM merge_waiting w"
+    "SELECT w.event_id, w.shown_in, w.name, coalesce(s.text, e.text), e.timestamp FROM merge_waiting w"
     " JOIN events e ON e.owner_key = w.owner_key AND e.event_id = w.event_id"
+    " LEFT JOIN events s ON s.owner_key = e.owner_key AND s.event_id = e.same_as"
 )
 _OF = "w.entity_type = ? AND w.entity_id = ?"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from heapq import nlargest
 from typing import TYPE_CHECKING, Literal
@@ -20,6 +20,7 @@ from historian.message_words import words_of
 from historian.messages import StoredMessage
 from historian.model import Reach
 from historian.readable import EVERY_MESSAGE, MessageFilter, ReadableRecord
+from historian.rerank import Reranking
 from historian.retrieval import CATCH_UP, WARM_UP_SECONDS, Retrieval
 from historian.surroundings import participants, rows_around, turns
 
@@ -68,7 +69,7 @@ class RankedMessage:
 
     `score` orders the answer, 0..1; in the modes of one arm it is the score of that arm. `semantic_score` is
     calibrated, `lexical_score` says how much of the words it has itself, both 0..1 and None where there is nothing to
-    say. `how` names what spoke for it: semantic, lexical, neighbors, author, date.
+    say. `how` names what spoke for it: semantic, lexical, neighbors, author, date, rerank.
     """
 
     stored: StoredMessage
@@ -101,11 +102,19 @@ class MessageSearch:
     Where the vectors cannot be asked, only messages that have words of the query themselves are found.
     """
 
-    def __init__(self, database: Database, engine: Engine, indexer: Indexer, retrieval: Retrieval) -> None:
+    def __init__(
+        self,
+        database: Database,
+        engine: Engine,
+        indexer: Indexer,
+        retrieval: Retrieval,
+        reranking: Reranking | None = None,
+    ) -> None:
         self._database = database
         self._engine = engine
         self._indexer = indexer
         self._retrieval = retrieval
+        self._reranking = reranking
 
     def search(self, query: MessageQuery) -> RankedMessages:
         """Return the best `top_k` messages, best first; a blank query without a vector finds nothing.
@@ -129,7 +138,12 @@ class MessageSearch:
             if near.degraded and said:
                 return RankedMessages(self._by_words(query), near.degraded)
             return RankedMessages(self._by_meaning(query, near), near.degraded)
-        return RankedMessages(self._fused(query, question, near, asked_at.tzinfo or UTC), near.degraded)
+        count = self._reranking.candidates(query.top_k) if self._reranking is not None else 0
+        items = self._fused(query, question, near, asked_at.tzinfo or UTC, max(count, query.top_k))
+        failed: tuple[str, ...] = ()
+        if count and self._reranking is not None:
+            items, failed = _reranked(self._reranking, query.text, items)
+        return RankedMessages(items[: query.top_k], near.degraded + failed)
 
     def _by_words(self, query: MessageQuery) -> tuple[RankedMessage, ...]:
         found = self._readable(query).lexical(query.text, query.filter, limit=query.top_k, ranked=True)
@@ -145,11 +159,14 @@ class MessageSearch:
             for row in best
         )
 
-    def _fused(self, query: MessageQuery, question: Question, near: _Near, zone: tzinfo) -> tuple[RankedMessage, ...]:
+    def _fused(
+        self, query: MessageQuery, question: Question, near: _Near, zone: tzinfo, top: int
+    ) -> tuple[RankedMessage, ...]:
+        """Return the best `top` messages by meaning, words and where they stand."""
         wanted = query.filter
         with self._database.read() as connection:
             words = words_of(connection, query.reach, question.words, wanted)
-            count = max(SEEDS, query.top_k)
+            count = max(SEEDS, top)
             seeds = {*nlargest(count, near.similarity, key=near.similarity.__getitem__), *words.best(count)}
             links = links_of(rows_around(connection, query.reach, seeds), seeds)
         known = links.known
@@ -163,11 +180,11 @@ class MessageSearch:
             if row in found and wanted.since_row <= row < wanted.until_row and similarity.get(row, 1.0) >= least
         )
         narrow = wanted.role is not None or wanted.sender_id is not None
-        shortlist = nlargest(query.top_k + (NARROWED if narrow else LOOKED_AT), eligible, key=lambda r: found[r].score)
+        shortlist = nlargest(top + (NARROWED if narrow else LOOKED_AT), eligible, key=lambda r: found[r].score)
         with self._database.read() as connection:
             shown = turns(connection, query.reach, shortlist, zone if question.wanted.days else None)
         fitting = (turn for turn in shown if _wants(wanted, turn))
-        placed = place(fitting, found, question.wanted, signals, query.top_k)
+        placed = place(fitting, found, question.wanted, signals, top)
         stored = self._readable(query).rows(one.row for one in placed)
         return tuple(
             RankedMessage(stored[one.row], one.score, similarity.get(one.row), one.words or None, one.how)
@@ -236,6 +253,21 @@ class MessageSearch:
 
     def _readable(self, query: MessageQuery) -> ReadableRecord:
         return ReadableRecord(self._database, query.reach)
+
+
+def _reranked(
+    reranking: Reranking, text: str, items: tuple[RankedMessage, ...]
+) -> tuple[tuple[RankedMessage, ...], tuple[str, ...]]:
+    """Return the messages in the order of the reranker, and what did not work; then the order stays."""
+    scores, failed = reranking.scores(text, {str(one.stored.row): one.stored.message.content for one in items})
+    if not scores:
+        return items, failed
+    again = [_with_score(one, scores.get(str(one.stored.row))) for one in items]
+    return tuple(sorted(again, key=lambda one: (one.how[-1:] != ("rerank",), -one.score))), failed
+
+
+def _with_score(item: RankedMessage, score: float | None) -> RankedMessage:
+    return item if score is None else replace(item, score=round(score, 6), how=(*item.how, "rerank"))
 
 
 def _nothing(_: Iterable[int]) -> Mapping[int, float]:

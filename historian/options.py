@@ -52,7 +52,10 @@ class QueryOptions(_Table):
 
 @dataclass(frozen=True, slots=True)
 class HistorianOptions(_Table):
-    """The background work. Lengths are characters, intervals seconds."""
+    """The background work. Lengths are characters, intervals seconds.
+
+    `upgrades_per_hour` turns that rules wrote may be phrased again by a model that appears, 0 for none.
+    """
 
     bounds: ClassVar[Bounds] = {
         "rewrite_max_retry": (0, 10),
@@ -61,6 +64,7 @@ class HistorianOptions(_Table):
         "source_message_max_len": (1, 100_000),
         "poll_interval_seconds": (0.01, 3600),
         "workers": (1, 64),
+        "upgrades_per_hour": (0, 100_000),
     }
 
     rewrite_max_retry: int = 2
@@ -69,6 +73,7 @@ class HistorianOptions(_Table):
     source_message_max_len: int = 800
     poll_interval_seconds: float = 1.0
     workers: int = 1
+    upgrades_per_hour: int = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +133,7 @@ class ChatOptions(_Table):
 
 @dataclass(frozen=True, slots=True)
 class RerankOptions(_Table):
-    """Where a reranker is served; without a model there is none. `timeout` is in seconds."""
+    """Where a reranker is served; without a base_url there is none. `timeout` is in seconds."""
 
     bounds: ClassVar[Bounds] = {"timeout": (0.1, 600)}
 

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from historian.amendments import Amendments
+from historian.capturing import CaptureDesk, Capturer, CaptureWork
 from historian.clock import Clock
 from historian.database import Database
 from historian.errors import StoreError
@@ -14,22 +16,31 @@ from historian.evidence import EvidenceFinder
 from historian.indexer import Indexer
 from historian.intake import message_from
 from historian.job import Job
+from historian.likeness import Likeness
 from historian.memos import MemoStore
 from historian.merge_waiting import MergeWaiting
-from historian.model import Event, Owner
-from historian.profile import PRIVATE
+from historian.model import Event, Origin, Owner
 from historian.profile_merging import ProfileMerger
 from historian.receipts import ReceiptStore
 from historian.record import Record
+from historian.rewording import LineKeeper, targets
+from historian.session import Session
 from historian.telemetry import Telemetry
-from historian.views import Memo
-from historian.work import APPEND, END, TurnWork, acknowledged_at, scope_from
+from historian.views import CaptureDecision, Memo
+from historian.work import APPEND, CAPTURE, END, TurnWork, acknowledged_at, scope_from
 from historian.zones import load_zone
 
 if TYPE_CHECKING:
     from historian.scribe import Scribe
 
 Step = Callable[[str], None]
+
+BY_RULES = {
+    "model:outage": "Stored in words by rule, since the chat model was away; it is phrased again when it is back.",
+    "model:refused": "Stored in words by rule, since the chat model refused or is not set up rightly; see degraded.",
+    "model:unusable": "Stored in words by rule, since the chat model gave no usable answer.",
+}
+DRIFTED = "Stored as it was given and flagged, since the chat model kept saying something else."
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +55,12 @@ class Pipeline:
     waiting: MergeWaiting
     merger: ProfileMerger
     evidence: EvidenceFinder
+    likeness: Likeness
+    amendments: Amendments
+    keeper: LineKeeper
     scribe: Callable[[], Scribe]
+    capturer: Capturer
+    capture_desk: CaptureDesk
     indexer: Indexer
     telemetry: Telemetry
     clock: Clock
@@ -59,6 +75,8 @@ class Pipeline:
             self._end(job, TurnWork.read(job.job_id, job.payload), step)
         elif job.kind == APPEND:
             self._append(job.payload, step)
+        elif job.kind == CAPTURE:
+            self._capture(job, CaptureWork.read(job.job_id, job.payload), step)
         else:
             raise StoreError(f"A job of the unknown kind {job.kind!r} cannot be processed by this version.")
 
@@ -98,15 +116,44 @@ class Pipeline:
         with self.database.write():
             self.events.add(stored)
             self._remember_memo(work, stored)
+            gone = self._supersede(work, stored)
             entities = self._await_merge(work, stored)
+        self.indexer.discard("events", gone)
+        self._carry_on(job, stored, entities, step, is_new=is_new, is_lagging=bool(work.corrects))
+
+    def _capture(self, job: Job, work: CaptureWork, step: Step) -> None:
+        owner = work.scope.owner
+        step("consider")
+        entry = self.receipts.begin(
+            job.job_id, owner, mark=work.mark, request_id=work.request_id, created_at=acknowledged_at(job)
+        )
+        stored = [item.event for item in self.events.of_job(owner, work.request_id, 0)]
+        is_new = not stored
+        decision = entry.decision or CaptureDecision.known(stored)
+        if is_new:
+            decision, stored = self.capturer.capture(work, lambda text: self._same_as(owner, text))
+        step("store")
+        with self.database.write():
+            self.events.add(stored)
+            self.receipts.decide(job.job_id, decision)
+            entities = self._await_merge(work, stored)
+        self._carry_on(job, stored, entities, step, is_new=is_new, is_lagging=False)
+
+    def _carry_on(
+        self, job: Job, stored: list[Event], entities: list[Owner], step: Step, *, is_new: bool, is_lagging: bool
+    ) -> None:
+        """Carry stored events into the profiles and settle the job."""
         if is_new:
             self.telemetry.stored(stored)
         self.database.flush()  # a profile never names an event that a power cut takes away
         step("merge")
+        if is_lagging:
+            self.keeper.carry()
         for entity in entities:
             self.merger.merge(entity)
         step("settle")
-        self.receipts.settle(job.job_id, "done", error=None, attempts=job.attempts, now=self.clock.now())
+        error = _by_rules(stored)
+        self.receipts.settle(job.job_id, "done", error=error, attempts=job.attempts, now=self.clock.now())
 
     def _append(self, payload: dict[str, Any], step: Step) -> None:
         step("record")
@@ -114,11 +161,29 @@ class Pipeline:
         message = message_from(payload["message"], load_zone(payload["timezone"]))
         appended = self.record.append(scope.owner, [message])
         self.indexer.discard("messages", appended.left_rows)
+        if payload.get("consider"):
+            session = Session(timezone=payload["timezone"], sender_name=payload.get("name"))
+            self.capture_desk.hand_in(scope, session, [message])
 
     def _same_as(self, owner: Owner, text: str) -> str | None:
         """Return the id of an earlier statement of the same owner that says the same, or None."""
-        found = self.events.saying(owner, text)
+        found = self.likeness.same_as(owner, text)
         return found.event.event_id if found is not None else None
+
+    def _supersede(self, work: TurnWork, stored: list[Event]) -> list[int]:
+        """Let flagged events that this turn words anew stand as receipts of the new ones; return their rows."""
+        new = {event.index: event for event in stored if event.has_new_info and not event.is_echo}
+        rows: list[int] = []
+        for correction in work.corrects:
+            event = new.get(correction.by)
+            entry = self.receipts.get(correction.job_id, work.scope.owner)
+            if event is None or entry is None:
+                continue
+            end_seq = entry.end_seq if correction.end_seq is None else correction.end_seq
+            old_id = f"{correction.request_id}:{end_seq}:{correction.index}"
+            row = self.amendments.supersede(event.owner, old_id, event.same_as or event.event_id)
+            rows += [] if row is None else [row]
+        return rows
 
     def _remember_memo(self, work: TurnWork, stored: list[Event]) -> None:
         memo = next((event for event in stored if not event.has_new_info), None)
@@ -126,19 +191,20 @@ class Pipeline:
             kept = Memo(work.turn.memo, work.job_id, work.ended_at, work.session.timezone)
             self.memos.add(memo.owner, f"author:{work.sender_id}", work.request_id, kept)
 
-    def _await_merge(self, work: TurnWork, stored: list[Event]) -> list[Owner]:
-        """Let new statements wait for their merge, and return into whose profiles: in one transaction with the events.
-
-        In private the profile is that of the user; in a group those of the speaker and of the group.
-        """
+    def _await_merge(self, work: TurnWork | CaptureWork, stored: list[Event]) -> list[Owner]:
+        """Let new statements wait for their merge, in one transaction with them, and return into whose profiles."""
         new = [event for event in stored if event.has_new_info and not event.is_echo]
         if not new:
             return []
-        group = Owner("group", work.scope.group_id) if work.scope.group_id is not None else None
-        person = Owner("user", work.sender_id if group else work.scope.user_id)
-        shown_in = PRIVATE if group is None else group.key
-        self.waiting.add(person, new, shown_in=shown_in, name=new[0].sender_name, job_id=work.job_id)
-        if group is None:
-            return [person]
-        self.waiting.add(group, new, shown_in=shown_in, name=work.session.group_name, job_id=work.job_id)
-        return [person, group]
+        into = targets(new[0])
+        for entity, shown_in in into:
+            name = work.session.group_name if entity.kind == "group" else new[0].sender_name
+            self.waiting.add(entity, new, shown_in=shown_in, name=name, job_id=work.job_id)
+        return [entity for entity, _ in into]
+
+
+def _by_rules(stored: list[Event]) -> str | None:
+    """Return why a model that is set did not phrase these events, as a sentence, or None."""
+    why = next((flag for event in stored for flag in event.flags if flag in BY_RULES), None)
+    drifted = any(event.origin is Origin.DEGRADED for event in stored)
+    return BY_RULES[why] if why is not None else DRIFTED if drifted else None

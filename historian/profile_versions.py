@@ -15,7 +15,7 @@ from historian.profile_drops import NotedDrop, ProfileDrops
 from historian.profiles import ProfileStore
 from historian.revisions import Revision
 
-NO_VERSION = "There is no earlier version of this profile yet; one is kept before each change."
+NO_VERSION = "There is no earlier version of this profile that differs from it; one is kept before each change."
 UNREADABLE = "This version was a broken edit and is not readable as a profile; look at its file in the history folder."
 REASONS_SHOWN = 50
 
@@ -115,10 +115,13 @@ class ProfileVersions:
             raise
 
     def _newest(self, entity: Owner) -> str:
-        found = [one.name for one in self.store.history(entity) if one.readable]
-        if not found:
-            raise NotFoundError(NO_VERSION)
-        return found[0]
+        """Return the newest version that says something else than the present one; some say the same."""
+        present, _ = self.biographer.read(entity)
+        for revision in self.store.history(entity):
+            profile = self._read(entity, revision)
+            if profile is not None and (present is None or _sayings(profile) != _sayings(present)):
+                return revision.name
+        raise NotFoundError(NO_VERSION)
 
     def _read(self, entity: Owner, revision: Revision) -> Profile | None:
         try:
@@ -131,6 +134,10 @@ def difference(earlier: Profile | None, later: Profile | None) -> tuple[str, ...
     """Return how two versions differ in name, tags and text, as lines of a unified diff without its head."""
     lines = [*unified_diff(_described(earlier), _described(later), lineterm="", n=0)][2:]
     return tuple(line for line in lines if not line.startswith("@@"))
+
+
+def _sayings(profile: Profile) -> tuple[object, ...]:
+    return profile.name, profile.known_as, profile.tags, profile.parts
 
 
 def _described(profile: Profile | None) -> Sequence[str]:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
 from historian.database import Database
 from historian.model import Owner
-from historian.views import JobState
+from historian.views import CaptureDecision, JobState
 
-_COLUMNS = "job_id, state, step, attempts, error, created_ms, end_seq"
+_COLUMNS = "job_id, state, step, attempts, error, created_ms, end_seq, receipt_json"
 
 
 @dataclass(frozen=True, slots=True)
 class ReceiptRow:
-    """One job as the ledger knows it."""
+    """One job as the ledger knows it. `decision` says what was decided about an exchange that was considered."""
 
     job_id: str
     state: JobState
@@ -24,6 +25,7 @@ class ReceiptRow:
     error: str | None
     created_at: datetime
     end_seq: int
+    decision: CaptureDecision | None = None
 
 
 class ReceiptStore:
@@ -64,6 +66,12 @@ class ReceiptStore:
                 (state, error, attempts, int(now.timestamp() * 1000), job_id),
             )
 
+    def decide(self, job_id: str, decision: CaptureDecision) -> None:
+        """Record what was decided about an exchange."""
+        document = json.dumps({"capture": asdict(decision)}, ensure_ascii=False)
+        with self._database.write() as connection:
+            connection.execute("UPDATE receipts SET receipt_json = ? WHERE job_id = ?", (document, job_id))
+
     def get(self, job_id: str, owner: Owner) -> ReceiptRow | None:
         """Return a job of this owner, or None."""
         with self._database.read() as connection:
@@ -88,6 +96,9 @@ def _row(connection: sqlite3.Connection, job_id: str) -> ReceiptRow | None:
     return _made(row) if row else None
 
 
-def _made(row: tuple[str, JobState, str | None, int, str | None, int, int]) -> ReceiptRow:
-    job_id, state, step, attempts, error, created_ms, end_seq = row
-    return ReceiptRow(job_id, state, step, attempts, error, datetime.fromtimestamp(created_ms / 1000, UTC), end_seq)
+def _made(row: tuple[str, JobState, str | None, int, str | None, int, int, str]) -> ReceiptRow:
+    job_id, state, step, attempts, error, created_ms, end_seq, document = row
+    created = datetime.fromtimestamp(created_ms / 1000, UTC)
+    decided = json.loads(document).get("capture") if document != "{}" else None
+    decision = CaptureDecision(**decided | {"event_ids": tuple(decided["event_ids"])}) if decided else None
+    return ReceiptRow(job_id, state, step, attempts, error, created, end_seq, decision)

@@ -287,6 +287,24 @@ _MERGES = (
     "CREATE INDEX profile_drops_by_entity ON profile_drops (entity_type, entity_id, row)",
 )
 
+# Which events a model may still phrase better, how often it was asked, and what the profile lines of an event said
+# before; what was given to whom, as digests, so that what comes back is known for an echo after a restart too; and how
+# it was decided whether an exchange is worth remembering.
+_AMENDMENTS = (
+    "ALTER TABLE events ADD COLUMN tries INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE events ADD COLUMN restated_from TEXT",
+    "CREATE INDEX events_by_rules ON events (row) WHERE has_new_info = 1 AND same_as IS NULL AND origin != 'model'",
+    "CREATE INDEX events_restated ON events (row) WHERE restated_from IS NOT NULL",
+    "CREATE INDEX events_same_as ON events (owner_key, same_as) WHERE same_as IS NOT NULL",
+    """
+    CREATE TABLE returned (
+        digest BLOB PRIMARY KEY,
+        at_ms  INTEGER NOT NULL
+    ) WITHOUT ROWID
+    """,
+    "CREATE INDEX returned_by_time ON returned (at_ms)",
+)
+
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -300,5 +318,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
     _SEARCH,
     _MERGES,
+    _AMENDMENTS,
 )
 """The statements of each step, in order; run in one transaction."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from heapq import nlargest
 
 from historian.clock import Clock
 from historian.events import EventStore, StoredEvent
 from historian.model import Reach
 from historian.options import QueryOptions
-from historian.ranking import Candidate, rank
+from historian.ranking import Candidate, fused, rank
+from historian.rerank import Reranking
 from historian.retrieval import Retrieval
 from historian.views import FoundEvent, FoundEvents
 
@@ -37,12 +39,18 @@ class EventSearch:
     """Searches events. Thread-safe."""
 
     def __init__(
-        self, events: EventStore, retrieval: Retrieval, options: Callable[[], QueryOptions], clock: Clock
+        self,
+        events: EventStore,
+        retrieval: Retrieval,
+        options: Callable[[], QueryOptions],
+        clock: Clock,
+        reranking: Reranking | None = None,
     ) -> None:
         self._events = events
         self._retrieval = retrieval
         self._options = options
         self._clock = clock
+        self._reranking = reranking or Reranking(None, options)
 
     def search(self, query: EventQuery) -> FoundEvents:
         """Return the most relevant events, best first; with nothing relevant, none."""
@@ -56,17 +64,32 @@ class EventSearch:
         half_life = (
             options.time_decay_half_life_days_auto if query.automatic else options.time_decay_half_life_days_tool
         )
+        candidates = [_candidate(item, *hits.scores[row]) for row, item in found.items()]
+        candidates, reranked, failed = self._reranked(query, found, candidates)
         ranked = rank(
-            [_candidate(item, *hits.scores[row]) for row, item in found.items()],
+            candidates,
             now=self._clock.now().timestamp(),
             top_k=query.top_k,
             floor=options.time_decay_min_similarity,
             half_life_days=half_life,
             boost=options.time_decay_boost,
             decay_enabled=options.time_decay_enabled,
+            rerank=reranked,
         )
         events = tuple(FoundEvent(found[int(item.id)].event, item.score, item.how) for item in ranked)
-        return FoundEvents(events, degraded=hits.degraded)
+        return FoundEvents(events, degraded=hits.degraded + failed)
+
+    def _reranked(
+        self, query: EventQuery, found: Mapping[int, StoredEvent], candidates: list[Candidate]
+    ) -> tuple[list[Candidate], Mapping[str, float], tuple[str, ...]]:
+        """Return the candidates that stay, the scores of the reranker, and what did not work; then all stay."""
+        count = self._reranking.candidates(query.top_k)
+        if not count:
+            return candidates, {}, ()
+        best = nlargest(count, candidates, key=lambda one: (fused(one.similarity, one.lexical), one.epoch, one.id))
+        scores, failed = self._reranking.scores(query.text, {one.id: one.text for one in best})
+        weighed = {key: score * _weight(found[int(key)]) for key, score in scores.items()}
+        return best if scores else candidates, weighed, failed
 
 
 def _can_rank(similarity: float | None, lexical: float | None, floor: float) -> bool:
@@ -87,7 +110,7 @@ def _fits(item: StoredEvent, query: EventQuery, since: float | None, until: floa
 
 
 def _candidate(item: StoredEvent, similarity: float | None, lexical: float | None) -> Candidate:
-    weight = 1.0 if item.event.has_new_info else MEMO_WEIGHT
+    weight = _weight(item)
     return Candidate(
         id=str(item.row),
         similarity=None if similarity is None else similarity * weight,
@@ -95,3 +118,7 @@ def _candidate(item: StoredEvent, similarity: float | None, lexical: float | Non
         epoch=item.event.timestamp.timestamp(),
         text=item.event.text,
     )
+
+
+def _weight(item: StoredEvent) -> float:
+    return 1.0 if item.event.has_new_info else MEMO_WEIGHT

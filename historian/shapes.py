@@ -2,26 +2,44 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, Field
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+
+def _text(given: object) -> object:
+    return "" if given is None else given
+
+
+def _several(given: object) -> object:
+    """Take one for a list of it, and nothing for an empty one: weak models write both."""
+    if given is None or given == "":
+        return []
+    return given if isinstance(given, list) else [given]
+
+
+Text = Annotated[str, BeforeValidator(_text)]
 
 
 class Statement(BaseModel):
     """One rewritten observation; `number` counts from 1."""
 
-    number: int
-    text: str
+    number: int = Field(description="number of the observation")
+    text: Text = Field(description="the observation in words that need no context")
 
 
 class Rewriting(BaseModel):
     """A statement for each observation."""
 
-    statements: list[Statement]
+    statements: Annotated[list[Statement], BeforeValidator(_several)]
 
 
 class Verdict(BaseModel):
     """Whether an exchange is worth remembering, and if so what of it; `messages` are numbers that count from 1."""
 
     should_remember: bool
-    reason: str = ""
-    statement: str = ""
-    messages: list[int] = Field(default_factory=list)
+    reason: Text = Field("", description="why, in one sentence")
+    statement: Text = Field("", description="what is worth remembering, in one sentence; empty where nothing is")
+    messages: Annotated[list[int], BeforeValidator(_several)] = Field(
+        default_factory=list, description="numbers of the messages that say it"
+    )

@@ -132,7 +132,7 @@ class StatusReader:
         unmerged = self._merges.waiting.of_job(job_id) if entry.state == "done" else None
         if unmerged is not None:
             return self._merging(job_id, unmerged, age)
-        return JobStatus(job_id, entry.state, entry.step, entry.attempts, entry.error, age)
+        return JobStatus(job_id, entry.state, entry.step, entry.attempts, entry.error, age, decision=entry.decision)
 
     def _merging(self, job_id: str, entity: Owner, age: float) -> JobStatus:
         """A job whose events are stored, and only its merge is not done yet."""

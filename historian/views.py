@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -84,6 +85,22 @@ class Memo:
 
 
 @dataclass(frozen=True, slots=True)
+class CaptureDecision:
+    """What was decided about an exchange: whether it is worth remembering, why, `by` model or rules, and its events."""
+
+    should_remember: bool
+    reason: str
+    by: str
+    event_ids: tuple[str, ...] = ()
+
+    @classmethod
+    def known(cls, events: Sequence[Event]) -> CaptureDecision:
+        """Return the decision on an exchange of which these events are remembered already."""
+        ids = tuple(event.event_id for event in events)
+        return cls(should_remember=True, reason="It was considered already.", by="rules", event_ids=ids)
+
+
+@dataclass(frozen=True, slots=True)
 class JobStatus:
     """Where one job stands. `age_seconds` counts from the moment it was acknowledged, `next_retry` is aware."""
 
@@ -94,6 +111,7 @@ class JobStatus:
     error: str | None
     age_seconds: float
     next_retry: datetime | None = None
+    decision: CaptureDecision | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +152,13 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class AppendResult:
-    """What became of the messages of one append: counts, and each bad one with its reason."""
+    """What became of the messages of one append: counts, and each bad one with its reason.
+
+    `job_ids` are the jobs in which the messages are considered, where that was asked for.
+    """
 
     inserted: int
     ignored: int
     failed: tuple[tuple[int, str], ...]
     warnings: tuple[str, ...] = ()
+    job_ids: tuple[str, ...] = ()

@@ -66,7 +66,7 @@ lose lost|win won|send sent|spend spent|lend lent|build built|keep kept|sleep sl
 hold held|stand stood|understand understood|find found|sit sat|hear heard|mean meant|learn learnt|dream dreamt
 become became|hide hid hidden|bite bit bitten|fall fell fallen|steal stole stolen|wake woke woken|hang hung|dig dug
 stick stuck|strike struck|swear swore sworn|shake shook shaken|shoot shot|light lit|quit quits|child children
-person people|foot feet|tooth teeth|wife wives|life lives|knife knives|leaf leaves|man men|woman women|mouse mice
+person people|foot feet|tooth teeth|wife wives|knife knives|man men|woman women|mouse mice
 """
 
 ANTONYMS: Final = tuple(

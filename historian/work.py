@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from historian.correction import Correction
 from historian.errors import InvalidInputError
 from historian.job import Job
 from historian.model import Scope
@@ -17,6 +18,8 @@ END = "end"
 """The kind of job that a closed turn makes."""
 APPEND = "append"
 """The kind of job that `shiguan log` makes: messages to be recorded."""
+CAPTURE = "capture"
+"""The kind of job that an exchange makes which is to be considered: whether it holds anything worth remembering."""
 
 
 def scope_payload(scope: Scope) -> dict[str, Any]:
@@ -49,6 +52,7 @@ class TurnWork:
     mark: str
     ended_at: datetime
     echoes: frozenset[int]
+    corrects: tuple[Correction, ...] = ()
 
     @property
     def request_id(self) -> str:
@@ -76,6 +80,7 @@ class TurnWork:
                 mark=payload["fingerprint"],
                 ended_at=datetime.fromisoformat(payload["ended_at"]),
                 echoes=frozenset(payload.get("echoes", ())),
+                corrects=tuple(Correction(**one) for one in payload.get("corrects", ())),
             )
         except (KeyError, TypeError, ValueError, AttributeError):
             raise InvalidInputError("The payload of the job is not a closed turn; discard the job.") from None

@@ -1,10 +1,11 @@
-"""The historian: takes jobs from the queue and does them, keeps the vectors up, and looks after what others left."""
+"""The historian: takes jobs from the queue and does them, several people's at once and each one's in order."""
 
 from __future__ import annotations
 
 import logging
+import threading
+import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -13,7 +14,6 @@ import anyio.to_thread
 from anyio.abc import TaskGroup, TaskStatus
 
 from historian.bell import Bell
-from historian.biographer import Biographer
 from historian.errors import (
     ConflictError,
     ModelError,
@@ -23,26 +23,14 @@ from historian.errors import (
     StoreError,
 )
 from historian.foreground import Foreground
-from historian.indexer import Indexer
 from historian.job import Job
 from historian.live import LiveOptions
 from historian.pipeline import Pipeline
-from historian.profile_merging import ProfileMerger
-from historian.pulse import Pulse
 from historian.queue import Queue
 from historian.steps import Steps
 from historian.telemetry import DONE, FAILED, RETRIED, JobRun, Telemetry
-from historian.troubles import Troubles
+from historian.upkeep import Upkeep
 
-MAINTENANCE_SECONDS = 15.0
-HEARTBEAT_SECONDS = 5.0
-HAND_EDITS_EVERY = 4
-VECTORS_SECONDS = 5.0
-"""How long texts may wait for their vector when nothing rings: after a failure, or while the embedder loads."""
-MERGES_SECONDS = 1.0
-"""How often it is looked for merges whose time has come, after an outage of the model."""
-GATHERING_SECONDS = 0.5
-"""How long, at least, vectors let jobs go first: a vector for one text costs nearly what a batch of them does."""
 UNSETTLED_SECONDS = 2.0
 """How long after a failure of the queue itself a job is done again."""
 ASIDE_SECONDS = 0.5
@@ -50,56 +38,51 @@ ASIDE_SECONDS = 0.5
 ASIDE_POLL_SECONDS = 0.01
 FINISHING_SECONDS = 5.0
 """How long jobs under way may still take when the historian has to leave; then they are left to the next one."""
-SWEEP_EVERY = 240
-"""Rounds of maintenance between two sweeps of old failures: about an hour."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
 class Historian:
-    """Works in the background of one process. `run` in a task group; it contains every error of a job."""
+    """Works in the background of one process. `run` in a task group; it contains every error of a job.
+
+    Each worker is a thread that takes one job after the other by itself: handing each over through the event loop,
+    which answers clients and shares the interpreter with all threads, would cost more than many a job.
+    """
 
     queue: Queue
     pipeline: Pipeline
-    indexer: Indexer
-    biographer: Biographer
-    merger: ProfileMerger
     steps: Steps
     options: LiveOptions
     workers: int
     telemetry: Telemetry
-    pulse: Pulse
-    troubles: Troubles
     jobs_bell: Bell
-    vectors_bell: Bell
     foreground: Foreground
-    _busy: dict[str, Job] = field(default_factory=dict[str, Job])
-    _shields: dict[str, anyio.CancelScope] = field(default_factory=dict[str, anyio.CancelScope])
-    _leaving: bool = False
+    upkeep: Upkeep
+    _shields: list[anyio.CancelScope] = field(default_factory=list[anyio.CancelScope])
+    _leaving: threading.Event = field(default_factory=threading.Event)
 
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         """Work until cancelled; jobs under way get a few seconds to finish, and are left to the next process then."""
-        self._leaving = False
+        self._leaving.clear()
         # a thread of their own for each: jobs that wait for a slow model must not take those that answer clients
         threads = anyio.CapacityLimiter(self.workers)
-        async with self.jobs_bell.listening(), self.vectors_bell.listening(), anyio.create_task_group() as tasks:
-            tasks.start_soon(self._maintain)
-            tasks.start_soon(self._beat)
-            tasks.start_soon(self._keep_vectors)
-            tasks.start_soon(self._keep_profiles)
-            self.pulse.beat()
+        bells = self.jobs_bell, self.upkeep.vectors_bell
+        async with bells[0].listening(), bells[1].listening(), anyio.create_task_group() as tasks:
+            self.upkeep.start(tasks)
             task_status.started()
             try:
                 await self._take_jobs(tasks, threads)
             finally:
-                self.pulse.stop()
+                self.upkeep.pulse.stop()
                 await self._finish()
 
     async def _take_jobs(self, tasks: TaskGroup, threads: anyio.CapacityLimiter) -> None:
+        """Put one more worker to work whenever there is a job for it."""
         while True:
-            await self._step_aside()
-            job = await self._claim()
+            job = None
+            if len(self._shields) < self.workers:
+                job = await anyio.to_thread.run_sync(self._next)
             if job is not None:
                 await tasks.start(self._work, job, threads)
             else:
@@ -107,24 +90,18 @@ class Historian:
 
     async def _finish(self) -> None:
         """Wait for the jobs under way, but not for ever: what is claimed still, the next process takes up."""
-        self._leaving = True
+        self._leaving.set()
         with anyio.move_on_after(FINISHING_SECONDS, shield=True):
-            while self._busy:
+            while self._shields:
                 await self.jobs_bell.wait(FINISHING_SECONDS)
-        for shield in self._shields.values():
+        if self._shields:
+            log.warning("%d jobs under way are left to the next start", len(self._shields))
+        for shield in self._shields:
             shield.cancel()
-        if self._busy:
-            log.warning("%d jobs under way are left to the next start", len(self._busy))
-
-    async def _step_aside(self) -> None:
-        """Let those who wait for an answer go first: rules and `end` share one interpreter."""
-        with anyio.move_on_after(ASIDE_SECONDS):
-            while self.foreground.is_busy():  # noqa: ASYNC110 - quiet is the absence of an event
-                await anyio.sleep(ASIDE_POLL_SECONDS)
 
     async def _idle_seconds(self) -> float:
         poll = self.options.historian.poll_interval_seconds
-        if len(self._busy) >= self.workers or not self.options.enabled:
+        if len(self._shields) >= self.workers or not self.options.enabled:
             return poll
         try:
             due = await anyio.to_thread.run_sync(self.queue.next_due)
@@ -132,30 +109,46 @@ class Historian:
             return poll
         return poll if due is None else max(0.01, min(poll, due))
 
-    async def _claim(self) -> Job | None:
-        if len(self._busy) >= self.workers or not self.options.enabled:
+    async def _work(self, job: Job, threads: anyio.CapacityLimiter, *, task_status: TaskStatus[None]) -> None:
+        shield = anyio.CancelScope(shield=True)
+        self._shields.append(shield)
+        try:
+            with shield:
+                task_status.started()
+                await anyio.to_thread.run_sync(self._labour, job, abandon_on_cancel=True, limiter=threads)
+        finally:
+            self._shields.remove(shield)
+            self.jobs_bell.ring_here()
+
+    def _labour(self, first: Job) -> None:
+        """Do a claimed job, and then whatever may be done next, until there is nothing."""
+        job: Job | None = first
+        while job is not None:
+            self.upkeep.under_way[job.job_id] = job
+            try:
+                while not self.do(job) and not self._leaving.wait(UNSETTLED_SECONDS):
+                    pass
+            finally:
+                del self.upkeep.under_way[job.job_id]
+                self.upkeep.vectors_bell.ring()
+            job = self._next()
+
+    def _next(self) -> Job | None:
+        """Claim the next job, or return None where there is none, or where it is not the time."""
+        self._step_aside()
+        if self._leaving.is_set() or not self.options.enabled:
             return None
         try:
-            return await anyio.to_thread.run_sync(self.queue.claim, [job.lane for job in self._busy.values()])
+            return self.queue.claim()
         except StoreError as error:
             log.warning("the queue cannot be read: %s", error)
             return None
 
-    async def _work(self, job: Job, threads: anyio.CapacityLimiter, *, task_status: TaskStatus[None]) -> None:
-        self._busy[job.job_id] = job
-        task_status.started()
-
-        async def do() -> bool:
-            return await anyio.to_thread.run_sync(self.do, job, abandon_on_cancel=True, limiter=threads)
-
-        try:
-            with anyio.CancelScope(shield=True) as self._shields[job.job_id]:
-                while not await do():  # noqa: ASYNC110 - only another try shows that the disk has room again
-                    await anyio.sleep(UNSETTLED_SECONDS)
-        finally:
-            del self._busy[job.job_id], self._shields[job.job_id]
-            self.jobs_bell.ring_here()
-            self.vectors_bell.ring_here()
+    def _step_aside(self) -> None:
+        """Let those who wait for an answer go first: rules and `end` share one interpreter."""
+        until = time.monotonic() + ASIDE_SECONDS
+        while self.foreground.is_busy() and time.monotonic() < until:
+            self._leaving.wait(ASIDE_POLL_SECONDS)
 
     def do(self, job: Job) -> bool:
         """Do one claimed job and settle it in the queue; whatever goes wrong is the job's, never the worker's.
@@ -202,7 +195,7 @@ class Historian:
         run.outcome = DONE
 
     def _retry(self, job: Job, run: JobRun, error: str, retry_after: float | None) -> None:
-        if self._leaving:  # the stores may be closed already: nothing is wrong with the job
+        if self._leaving.is_set():  # the stores may be closed already: nothing is wrong with the job
             return
         again = self.queue.retry(job, error, retry_after=retry_after)
         run.outcome = RETRIED if again else FAILED
@@ -222,64 +215,3 @@ class Historian:
             self.pipeline.give_up(job, error)
         except StoreError as unwritten:
             log.warning("the ledger cannot be written: %s", unwritten)
-
-    def look_after(self, rounds: int) -> None:
-        """Bring back the jobs of dead processes, sweep old failures, and take in profiles that were edited by hand."""
-        self.queue.recover()
-        if rounds % HAND_EDITS_EVERY == 0:
-            self.biographer.notice_hand_edits()
-        if rounds % SWEEP_EVERY == 0:
-            self.queue.sweep()
-
-    async def _maintain(self) -> None:
-        rounds = 0
-        while True:
-            try:
-                await anyio.to_thread.run_sync(self.look_after, rounds)
-            except ShiguanError as error:
-                log.warning("maintenance: %s", error)
-            self.jobs_bell.ring_here()
-            self.vectors_bell.ring_here()
-            rounds += 1
-            await anyio.sleep(MAINTENANCE_SECONDS)
-
-    async def _beat(self) -> None:
-        """Say that the historian lives, and of each job under way that it is still being worked on."""
-        while True:
-            await anyio.sleep(HEARTBEAT_SECONDS)
-            self.pulse.beat()
-            self.troubles.look()
-            for job in [*self._busy.values()]:
-                with suppress(ShiguanError):
-                    await anyio.to_thread.run_sync(self.queue.heartbeat, job)
-
-    async def _keep_vectors(self) -> None:
-        """Give every text its vector, and try again later what fails, also the loading of the embedder itself."""
-        begun = anyio.current_time()
-        while True:
-            started = anyio.current_time()
-            try:
-                if started - begun >= VECTORS_SECONDS:  # not while a first client waits to be greeted
-                    await anyio.to_thread.run_sync(self.indexer.wake)
-                await anyio.to_thread.run_sync(self.indexer.reconcile)
-                done = await anyio.to_thread.run_sync(self.indexer.run_batch)
-            except ShiguanError as error:
-                log.warning("vectors wait: %s", error)
-                done = 0
-            if not done:
-                await self.vectors_bell.wait(VECTORS_SECONDS)
-            if self._busy:
-                await anyio.sleep(max(GATHERING_SECONDS, anyio.current_time() - started))
-
-    async def _keep_profiles(self) -> None:
-        """Merge what had to wait for the model, on a thread of its own: a slow model must not hold up what answers."""
-        thread = anyio.CapacityLimiter(1)
-        while True:
-            seconds = MERGES_SECONDS
-            try:
-                if self.options.enabled:
-                    await anyio.to_thread.run_sync(self.merger.merge_due, abandon_on_cancel=True, limiter=thread)
-            except ShiguanError as error:
-                log.warning("merges wait: %s", error)
-                seconds = MAINTENANCE_SECONDS
-            await anyio.sleep(seconds)

@@ -123,6 +123,9 @@ def _add_log(commands: _Commands) -> None:
     parser.add_argument("--sender-id")
     parser.add_argument("--sender-name")
     parser.add_argument("--ts", help="ISO 8601 (default: now)")
+    parser.add_argument(
+        "--consider", action="store_true", help="have the historian decide whether it is worth remembering"
+    )
 
 
 def _add_import(commands: _Commands) -> None:

@@ -4,33 +4,31 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import anyio
 
 from historian.backlog import MessageBacklog, event_backlog, profile_backlog
 from historian.backup import Made, back_up
 from historian.bell import Bell
-from historian.calibration import CalibrationFile
+from historian.capturing import CaptureDesk
 from historian.chains import ChainReader
 from historian.chat import Chat
-from historian.chat_client import OpenAIChat
 from historian.chat_states import out_of_order, runs_offline
 from historian.clock import Clock, SystemClock
 from historian.closing import TurnCloser
+from historian.corrections import Corrections
 from historian.cursors import Cursors
 from historian.database import Database
 from historian.desk import Desk
 from historian.doctor import Doctor
-from historian.embed import BuiltinEmbedder, Embedder, Endpoint, OpenAIEmbedder
+from historian.embed import Embedder
 from historian.engine import Engine
-from historian.errors import InvalidInputError, NotConfiguredError
-from historian.events import EVENT_WORDS, EventStore
-from historian.evidence import EvidenceFinder
+from historian.errors import StoreError
+from historian.events import EVENT_WORDS
 from historian.evidence_reading import EvidenceReader
 from historian.exporting import Exporter
 from historian.failures import FailureKeeper
@@ -38,18 +36,16 @@ from historian.foreground import Foreground
 from historian.indexer import Indexer
 from historian.live import LiveOptions
 from historian.memory import Memory, Parts
-from historian.memos import MemoStore
 from historian.message_search import MessageSearch
-from historian.pipeline import Pipeline
 from historian.profile_index import PROFILE_WORDS
 from historian.profile_reading import ProfileReader
 from historian.pulse import Pulse
 from historian.queue import Queue
 from historian.rankings import Rankings
 from historian.rebuilding import rebuild_vectors
-from historian.receipts import ReceiptStore
-from historian.record import Record
+from historian.rerank import Reranker, Reranking
 from historian.retrieval import Retrieval
+from historian.returned import ReturnedTexts
 from historian.searching import EventSearch
 from historian.status import Health, Merges, StatusReader
 from historian.steps import Steps
@@ -57,25 +53,24 @@ from historian.taking_in import Intaker
 from historian.telemetry import Telemetry
 from historian.trial import Trial
 from historian.troubles import Troubles
+from historian.upkeep import Upkeep
 from historian.vectors import COLLECTIONS, VectorStore
 from historian.word_paging import WordPager
 from historian.worker import Historian
-from prompts import PromptError, PromptLibrary
+from prompts import PromptLibrary
 from server.checkup import Patient, make_doctor
 from server.folder import (
-    CALIBRATION_NAME,
     DATABASE_NAME,
     QUEUES_NAME,
     RANKINGS_NAME,
     VECTORS_NAME,
     make_folder,
 )
+from server.historian_parts import Asking, make_historian_parts, make_stores
+from server.models import Models, make_models
 from server.profile_parts import ProfileParts, make_profiles
 from server.reload import SettingsWatch
 from server.settings import Settings, reread
-
-if TYPE_CHECKING:
-    from historian.scribe import Scribe
 
 COUNTS = {
     "messages": "SELECT count(*) FROM messages",
@@ -86,15 +81,6 @@ COUNTS = {
     " + (SELECT count(*) FROM messages WHERE embedded_by IS NULL)",
 }
 """What `shiguan status` counts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Models:
-    """What is asked of models, and the texts for them."""
-
-    embedder: Embedder
-    chat: Chat
-    prompts: PromptLibrary
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +96,7 @@ class Household:
     rankings: Rankings
     chat: Chat
     prompts: PromptLibrary
+    reranker: Reranker | None
     profiles: ProfileParts
     make_store: Callable[[Embedder], VectorStore]
     doctor: Doctor
@@ -148,52 +135,14 @@ class Household:
     def close(self) -> None:
         """Close every store. The folder may be opened again afterwards."""
         self.chat.close()
+        if self.reranker is not None:
+            self.reranker.close()
+        with suppress(StoreError):
+            self.historian.upkeep.returned.flush()
         self.engine.close()
         self.queue.close()
         self.rankings.close()
         self.database.close()
-
-
-def make_embedder(settings: Settings) -> Embedder:
-    """Return the configured embedder, not loaded yet.
-
-    Raises:
-        NotConfiguredError: the provider needs a model or base_url that is not set.
-    """
-    chosen = settings.embedding
-    if chosen.provider == "builtin":
-        return BuiltinEmbedder()
-    if not chosen.model:
-        raise NotConfiguredError("embedding.provider is openai, so embedding.model must be set too.")
-    endpoint = Endpoint(
-        base_url=chosen.base_url,
-        api_key=chosen.api_key.get_secret_value(),
-        model=chosen.model,
-        dimensions=chosen.dimensions or None,
-        timeout=chosen.timeout,
-    )
-    return OpenAIEmbedder(endpoint, calibrations=CalibrationFile(settings.data_dir / CALIBRATION_NAME))
-
-
-def make_scribe(models: Models, live: LiveOptions) -> Scribe:
-    """Return who has observations phrased by the chat model; imported late, since its patterns take time."""
-    from historian.scribe import Scribe
-
-    return Scribe(models.chat, models.prompts, lambda: live.historian.rewrite_max_retry)
-
-
-def make_prompts(settings: Settings) -> PromptLibrary:
-    """Return the texts for models.
-
-    Raises:
-        InvalidInputError: a file in the folder of prompts is wrong.
-    """
-    library = PromptLibrary(settings.prompts.dir)
-    try:
-        library.check()
-    except PromptError as error:
-        raise InvalidInputError(str(error)) from None
-    return library
 
 
 def open_queue(settings: Settings, clock: Clock) -> Queue:
@@ -222,18 +171,15 @@ def open_household(
 
     Raises:
         StoreError: the database or the queue cannot be opened.
-        NotConfiguredError: the embedder lacks a setting.
+        NotConfiguredError: the embedder or the reranker lacks a setting.
         InvalidInputError: a replaced prompt is wrong.
     """
     # Two BLAS threads that compete for two cores make an embedding three times slower; read when numpy is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     clock = clock or SystemClock()
     make_folder(settings.data_dir)
-    prompts = make_prompts(settings)
     telemetry = Telemetry()
-    models = Models(
-        embedder or make_embedder(settings), chat or OpenAIChat(settings.chat.options, clock, telemetry.called), prompts
-    )
+    models = make_models(settings, clock, telemetry.called, embedder=embedder, chat=chat)
     database = Database(settings.data_dir / DATABASE_NAME)
     again = read or partial(reread, settings)
     return _household(settings, database, models, open_queue(settings, clock), telemetry, clock, again)
@@ -277,15 +223,12 @@ def _household(
     options = settings.options
     engine = _engine(settings, models.embedder, clock)
     telemetry.watch_queue(queue.stats)
-    record, events, memos, receipts = (
-        Record(database),
-        EventStore(database),
-        MemoStore(database),
-        ReceiptStore(database),
-    )
+    stores = make_stores(database)
+    record, events, memos, receipts = stores.record, stores.events, stores.memos, stores.receipts
     message_backlog = MessageBacklog(database, settings.embedding.chunk_size)
     indexer = Indexer(engine, [event_backlog(database), profile_backlog(database), message_backlog])
     retrieval = Retrieval(database, engine, indexer, {"events": EVENT_WORDS, "profiles": PROFILE_WORDS})
+    reranking = Reranking(models.reranker, lambda: live.query)
     steps, jobs_bell, vectors_bell, foreground, pulse = Steps(), Bell(), Bell(), Foreground(), Pulse()
     profiles = make_profiles(
         settings.data_dir,
@@ -309,21 +252,17 @@ def _household(
         settings=watch.notes,
         options=live,
     )
-    closer = TurnCloser(queue, receipts, clock)
+    returned = ReturnedTexts(database, clock)
+    closer = TurnCloser(queue, receipts, returned, Corrections(), clock)
     closer.adopt([*queue.jobs("pending"), *queue.jobs("processing")])
-    pipeline = Pipeline(
-        database=database,
-        record=record,
-        events=events,
-        memos=memos,
-        receipts=receipts,
-        waiting=profiles.waiting,
-        merger=profiles.merger,
-        evidence=EvidenceFinder(record, lambda: live.historian.recent_messages_inject_k),
-        scribe=partial(make_scribe, models, live),
-        indexer=indexer,
-        telemetry=telemetry,
-        clock=clock,
+    parts_of_historian = make_historian_parts(
+        stores,
+        profiles,
+        engine,
+        indexer,
+        live,
+        Asking(models.chat, models.prompts, telemetry, clock),
+        CaptureDesk(queue, receipts, jobs_bell.ring),
     )
     profile_reader = ProfileReader(biographer, profiles.index, retrieval, lambda: live.query, clock)
     rankings = Rankings(settings.data_dir / RANKINGS_NAME)
@@ -331,7 +270,7 @@ def _household(
         record=record,
         closer=closer,
         desk=Desk(closer, jobs_bell, foreground),
-        search=EventSearch(events, retrieval, lambda: live.query, clock),
+        search=EventSearch(events, retrieval, lambda: live.query, clock, reranking),
         profiles=profile_reader,
         versions=profiles.versions,
         status=StatusReader(
@@ -342,29 +281,38 @@ def _household(
             record=record,
             cursors=Cursors(database),
             pager=WordPager(rankings),
-            search=MessageSearch(database, engine, indexer, retrieval),
+            search=MessageSearch(database, engine, indexer, retrieval, reranking),
             chains=ChainReader(record, events, profile_reader),
             clock=clock,
         ),
         indexer=indexer,
         exporter=Exporter(database, record, events, profiles.store, clock),
         intaker=Intaker(database, record, events, memos, profiles.store, biographer, indexer),
+        captures=parts_of_historian.captures,
     )
-    historian = Historian(
+    upkeep = Upkeep(
         queue=queue,
-        pipeline=pipeline,
         indexer=indexer,
         biographer=biographer,
         merger=profiles.merger,
-        steps=steps,
+        upgrader=parts_of_historian.upgrader,
+        returned=returned,
         options=live,
-        workers=options.historian.workers,
-        telemetry=telemetry,
         pulse=pulse,
         troubles=health.troubles,
         jobs_bell=jobs_bell,
         vectors_bell=vectors_bell,
+    )
+    historian = Historian(
+        queue=queue,
+        pipeline=parts_of_historian.pipeline,
+        steps=steps,
+        options=live,
+        workers=options.historian.workers,
+        telemetry=telemetry,
+        jobs_bell=jobs_bell,
         foreground=foreground,
+        upkeep=upkeep,
     )
     return Household(
         memory=Memory(parts, live),
@@ -376,6 +324,7 @@ def _household(
         rankings=rankings,
         chat=models.chat,
         prompts=models.prompts,
+        reranker=models.reranker,
         profiles=profiles,
         make_store=lambda embedder: vector_store(settings, embedder, clock),
         doctor=make_doctor(settings.data_dir, Patient(database, engine, indexer, biographer, queue), clock),

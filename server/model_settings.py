@@ -93,7 +93,7 @@ class ChatSettings(BaseModel):
 
 
 class RerankSettings(BaseModel):
-    """A reranker behind a Cohere- or Jina-style `/rerank`; without a model there is none."""
+    """A reranker behind a Cohere- or Jina-style `/rerank`; without a base_url there is none."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -56,6 +56,9 @@ def status_prose(status: Status) -> str:
         at = f" at step {job.step}" if job.step else ""
         why = f": {job.error}" if job.error else ""
         lines.append(f"Job {job.job_id} is {job.state}{at} after {job.attempts} failed attempts{why}.")
+        if job.decision is not None:
+            kept = "worth remembering" if job.decision.should_remember else "not worth remembering"
+            lines.append(f"Decided by {job.decision.by}: {kept}. {job.decision.reason}")
         if job.next_retry is not None:
             lines.append(f"It is tried again at {local(job.next_retry, status.timezone)}.")
     age = f", the oldest for {status.oldest_age_seconds:.0f} s" if status.oldest_age_seconds is not None else ""

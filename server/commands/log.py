@@ -47,6 +47,8 @@ def log_turn(arguments: argparse.Namespace) -> int:
             "message": message,
             "timezone": settings.timezone,
         }
+        if arguments.consider:
+            payload |= {"consider": True, "name": settings.name}
         queue.enqueue(APPEND, scope.owner.key, payload)
     finally:
         queue.close()

@@ -6,10 +6,20 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from historian.turn import Receipt
-from historian.views import AppendResult, FoundEvent, FoundEvents, FoundProfiles, JobStatus, ProfileView, Status
+from historian.views import (
+    AppendResult,
+    CaptureDecision,
+    FoundEvent,
+    FoundEvents,
+    FoundProfiles,
+    JobStatus,
+    ProfileView,
+    Status,
+)
 from server.tools.results import (
     AppendAnswer,
     AppendFailure,
+    DecisionItem,
     EndAnswer,
     EventItem,
     EventsAnswer,
@@ -159,10 +169,26 @@ def job_item(job: JobStatus, timezone: str) -> JobItem:
         error=job.error,
         age_seconds=round(job.age_seconds, 3),
         next_retry=local(job.next_retry, timezone) if job.next_retry else None,
+        decision=_decision(job.decision) if job.decision else None,
+    )
+
+
+def _decision(decision: CaptureDecision) -> DecisionItem:
+    return DecisionItem(
+        should_remember=decision.should_remember,
+        reason=decision.reason,
+        by="model" if decision.by == "model" else "rules",
+        event_ids=[*decision.event_ids],
     )
 
 
 def append_answer(result: AppendResult) -> AppendAnswer:
     """Return what became of the messages."""
     failed = [AppendFailure(index=index, reason=reason) for index, reason in result.failed]
-    return AppendAnswer(inserted=result.inserted, ignored=result.ignored, failed=failed, warnings=[*result.warnings])
+    return AppendAnswer(
+        inserted=result.inserted,
+        ignored=result.ignored,
+        failed=failed,
+        warnings=[*result.warnings],
+        job_ids=[*result.job_ids],
+    )

@@ -37,8 +37,14 @@ Messages = Annotated[
 ]
 
 
-def messages_append(memory: Bound, messages: Messages) -> Annotated[CallToolResult, AppendAnswer]:
-    result = memory.append(messages)
+def messages_append(
+    memory: Bound,
+    messages: Messages,
+    consider: Annotated[
+        bool, Field(description="Have the historian decide whether they hold anything worth remembering")
+    ] = False,
+) -> Annotated[CallToolResult, AppendAnswer]:
+    result = memory.append(messages, consider=consider)
     return answer(append_answer(result), append_prose(result))
 
 
@@ -48,7 +54,8 @@ TOOLS = [
         name="messages_append",
         title="Append messages",
         description="Put chat turns into the record. Repeating a message_id changes nothing; one bad message never "
-        "stops the others and is named in failed.",
+        "stops the others and is named in failed. With consider, what is worth remembering is stored behind it; "
+        "memory_status of a job in job_ids says what was decided and why.",
         annotations=ToolAnnotations(
             read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
         ),

@@ -95,6 +95,15 @@ class ProfilesAnswer(Answer):
     note: str
 
 
+class DecisionItem(Answer):
+    """What was decided about an exchange that was considered."""
+
+    should_remember: bool
+    reason: str
+    by: Literal["model", "rules"]
+    event_ids: list[str]
+
+
 class JobItem(Answer):
     """Where one job stands."""
 
@@ -105,6 +114,7 @@ class JobItem(Answer):
     error: str | None
     age_seconds: float
     next_retry: str | None
+    decision: DecisionItem | None
 
 
 class FailureItem(Answer):
@@ -175,3 +185,4 @@ class AppendAnswer(Answer):
     ignored: int
     failed: list[AppendFailure]
     warnings: list[str]
+    job_ids: list[str]

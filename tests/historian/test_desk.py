@@ -15,6 +15,7 @@ import pytest
 from historian.bell import Bell
 from historian.clock import SystemClock
 from historian.closing import Closing, TurnCloser
+from historian.corrections import Corrections
 from historian.database import Database
 from historian.desk import AT_ONCE, Desk
 from historian.durable import Disk
@@ -24,6 +25,7 @@ from historian.model import Scope
 from historian.options import HistorianOptions
 from historian.queue import Queue
 from historian.receipts import ReceiptStore
+from historian.returned import ReturnedTexts
 from historian.session import Session
 from historian.turn import Receipt, Turn
 
@@ -83,7 +85,11 @@ def opened(folder: Path) -> Iterator[Room]:
     disk, clock = GatedDisk(), SystemClock()
     database, queue = Database(folder / "shiguan.db"), Queue(folder / "queues", clock=clock, disk=disk)
     disk.folder_flushes = 0
-    desk = Desk(TurnCloser(queue, ReceiptStore(database), clock), Bell(), Foreground())
+    desk = Desk(
+        TurnCloser(queue, ReceiptStore(database), ReturnedTexts(database, clock), Corrections(), clock),
+        Bell(),
+        Foreground(),
+    )
     try:
         yield Room(desk, queue, disk)
     finally:

@@ -19,7 +19,7 @@ from historian.merge_reading import clean_tags, read_answer
 from historian.model import Owner
 from historian.profile import PRIVATE, Profile, ProfileLine
 from prompts import PromptLibrary
-from tests.kit.scripted import Script, ScriptedChat, listed
+from tests.kit.merge_script import MergeScript, Script, listed
 
 NOON = datetime(2026, 2, 20, 12, tzinfo=UTC)
 MING = Owner("user", "ming")
@@ -40,7 +40,7 @@ def page(*lines: str, said: Sequence[str], name: str | None = None, hand: Sequen
 
 
 def judged(one: Page, answer: Mapping[str, object]) -> tuple[Plan, list[Problem]]:
-    plan, problems = read_answer(MergeAnswer.model_validate(answer), one, "en")
+    plan, problems = read_answer(MergeAnswer.model_validate({"lines": [], **answer}), one, "en")
     return plan, problems + PlanCheck(one, "en").problems(plan)
 
 
@@ -264,8 +264,8 @@ def test_a_page_has_the_lines_and_the_name_of_one_place_only() -> None:
 # --- asking
 
 
-def model(*script: Script, retries: int = 2) -> tuple[MergeModel, ScriptedChat]:
-    chat = ScriptedChat(*script)
+def model(*script: Script, retries: int = 2) -> tuple[MergeModel, MergeScript]:
+    chat = MergeScript(*script)
     return MergeModel(chat, PromptLibrary(), lambda: retries), chat
 
 

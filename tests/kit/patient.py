@@ -48,7 +48,7 @@ def fill(opened: Household, texts: Sequence[str]) -> None:
     EventStore(opened.database).add([event(number, text) for number, text in enumerate(texts)])
     statements = [Statement(text, f"e{number}", "private", AT) for number, text in enumerate(texts)]
     if statements:
-        opened.historian.biographer.merge(ALICE, statements)
+        opened.historian.upkeep.biographer.merge(ALICE, statements)
 
 
 def event(number: int, text: str, *, same_as: str | None = None) -> Event:

@@ -197,7 +197,7 @@ async def test_a_message_of_one_megabyte_and_one_with_control_characters_are_kep
     async with home(tmp_path, run=False) as house, house.client() as alice:
         odd = "\x1b[31mred\x07 тест 👩‍👩‍👧 e\u0301"
         answer = await alice.call("messages_append", messages=[message(0, content=long), message(1, content=odd)])
-        assert answer == {"inserted": 2, "ignored": 0, "failed": [], "warnings": []}
+        assert answer == {"inserted": 2, "ignored": 0, "failed": [], "warnings": [], "job_ids": []}
         assert recorded(house) == [long, odd]
 
 
@@ -212,11 +212,14 @@ async def test_messages_may_come_as_json_and_repeating_them_changes_nothing(tmp_
             "ignored": 3,
             "failed": [],
             "warnings": [],
+            "job_ids": [],
         }
         assert await alice.call("messages_append", messages=message(0, content="else")) == {
             "inserted": 1,
             "ignored": 0,
             "failed": [],
+            "warnings": [],
+            "job_ids": [],
         }
         assert (await alice.call("messages_append", messages=[]))["inserted"] == 0
 

@@ -1,4 +1,4 @@
-"""A chat model that says what it is told to: for tests of what is made of its answers."""
+"""A chat model without an endpoint, in the role of merging profiles: it says one thing after the other."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Said = Mapping[str, object] | str | Exception
 Script = Said | Callable[[Prompt], Said]
 
 
-class ScriptedChat:
+class MergeScript:
     """Answers from a script, then as `otherwise` says. Thread-safe."""
 
     def __init__(self, *script: Script, otherwise: Script = "", roles: Sequence[Role] = ("merge",)) -> None:
@@ -46,7 +46,7 @@ class ScriptedChat:
         said = script(prompt) if callable(script) else script
         if isinstance(said, Exception):
             raise said
-        text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+        text = said if isinstance(said, str) else json.dumps({"lines": [], **said}, ensure_ascii=False)
         try:
             return Answer(shape.model_validate_json(text), text, "scripted")
         except ValidationError as error:
@@ -60,6 +60,9 @@ class ScriptedChat:
     def troubles(self) -> tuple[ChatTrouble, ...]:
         """Return nothing: it is always there."""
         return ()
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
 def listed(prompt: Prompt, name: str) -> list[str]:

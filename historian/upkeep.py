@@ -1,0 +1,146 @@
+"""What the historian looks after besides jobs: vectors, profiles, what rules wrote, and what others left behind."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import anyio
+import anyio.to_thread
+from anyio.abc import TaskGroup
+
+from historian.bell import Bell
+from historian.biographer import Biographer
+from historian.errors import ShiguanError
+from historian.indexer import Indexer
+from historian.job import Job
+from historian.live import LiveOptions
+from historian.profile_merging import ProfileMerger
+from historian.pulse import Pulse
+from historian.queue import Queue
+from historian.returned import ReturnedTexts
+from historian.troubles import Troubles
+from historian.upgrading import Upgrader
+
+MAINTENANCE_SECONDS = 15.0
+HEARTBEAT_SECONDS = 5.0
+HAND_EDITS_EVERY = 4
+VECTORS_SECONDS = 5.0
+"""How long texts may wait for their vector when nothing rings: after a failure, or while the embedder loads."""
+MERGES_SECONDS = 1.0
+"""How often it is looked for merges whose time has come, after an outage of the model."""
+GATHERING_SECONDS = 2.0
+"""How long, at least, vectors let jobs go first: a vector for one text costs nearly what a batch of them does."""
+UPGRADES_SECONDS = 2.0
+"""How long what rules wrote waits while there are jobs, before it is phrased again."""
+SWEEP_EVERY = 240
+"""Rounds of maintenance between two sweeps of old failures: about an hour."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Upkeep:
+    """Runs beside the jobs, of which those under way stand in `under_way`; contains every error of its own."""
+
+    queue: Queue
+    indexer: Indexer
+    biographer: Biographer
+    merger: ProfileMerger
+    upgrader: Upgrader
+    returned: ReturnedTexts
+    options: LiveOptions
+    pulse: Pulse
+    troubles: Troubles
+    jobs_bell: Bell
+    vectors_bell: Bell
+    under_way: dict[str, Job] = field(default_factory=dict[str, Job])
+
+    def start(self, tasks: TaskGroup) -> None:
+        """Begin, in tasks of this group."""
+        for task in (self._maintain, self._beat, self._keep_vectors, self._keep_profiles, self._phrase_again):
+            tasks.start_soon(task)
+        self.pulse.beat()
+
+    def look_after(self, rounds: int) -> None:
+        """Bring back the jobs of dead processes, sweep old failures, and take in profiles that were edited by hand."""
+        self.queue.recover()
+        self.returned.flush()
+        if rounds % HAND_EDITS_EVERY == 0:
+            self.biographer.notice_hand_edits()
+        if rounds % SWEEP_EVERY == 0:
+            self.queue.sweep()
+
+    async def _maintain(self) -> None:
+        rounds = 0
+        while True:
+            try:
+                await anyio.to_thread.run_sync(self.look_after, rounds)
+            except ShiguanError as error:
+                log.warning("maintenance: %s", error)
+            self.jobs_bell.ring_here()
+            self.vectors_bell.ring_here()
+            rounds += 1
+            await anyio.sleep(MAINTENANCE_SECONDS)
+
+    async def _beat(self) -> None:
+        """Say that the historian lives, and of each job under way that it is still being worked on."""
+        while True:
+            await anyio.sleep(HEARTBEAT_SECONDS)
+            self.pulse.beat()
+            self.troubles.look()
+            for job in [*self.under_way.values()]:
+                with suppress(ShiguanError):
+                    await anyio.to_thread.run_sync(self.queue.heartbeat, job)
+
+    async def _keep_vectors(self) -> None:
+        """Give every text its vector, and try again later what fails, also the loading of the embedder itself."""
+        begun = anyio.current_time()
+        while True:
+            started = anyio.current_time()
+            try:
+                if started - begun >= VECTORS_SECONDS:  # not while a first client waits to be greeted
+                    await anyio.to_thread.run_sync(self.indexer.wake)
+                await anyio.to_thread.run_sync(self.indexer.reconcile)
+                done = await anyio.to_thread.run_sync(self.indexer.run_batch)
+            except ShiguanError as error:
+                log.warning("vectors wait: %s", error)
+                done = 0
+            if not done:
+                await self.vectors_bell.wait(VECTORS_SECONDS)
+            if self.under_way:
+                await anyio.sleep(max(GATHERING_SECONDS, anyio.current_time() - started))
+
+    async def _keep_profiles(self) -> None:
+        """Merge what had to wait for the model, on a thread of its own: a slow model must not hold up what answers."""
+        thread = anyio.CapacityLimiter(1)
+        while True:
+            seconds = MERGES_SECONDS
+            try:
+                if self.options.enabled:
+                    await anyio.to_thread.run_sync(self.merger.merge_due, abandon_on_cancel=True, limiter=thread)
+            except ShiguanError as error:
+                log.warning("merges wait: %s", error)
+                seconds = MAINTENANCE_SECONDS
+            await anyio.sleep(seconds)
+
+    async def _phrase_again(self) -> None:
+        """Let the model phrase what rules wrote, one turn at a time, while nobody waits for a job."""
+        thread = anyio.CapacityLimiter(1)
+        await anyio.sleep(UPGRADES_SECONDS)
+        while True:
+            seconds = UPGRADES_SECONDS
+            try:
+                if (
+                    self.options.enabled
+                    and not self.under_way
+                    and not await anyio.to_thread.run_sync(self.queue.waiting)
+                ):
+                    seconds = await anyio.to_thread.run_sync(
+                        self.upgrader.quietly, abandon_on_cancel=True, limiter=thread
+                    )
+            except ShiguanError as error:
+                log.warning("what rules wrote is not phrased again now: %s", error)
+                seconds = MAINTENANCE_SECONDS
+            await anyio.sleep(seconds)

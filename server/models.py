@@ -1,0 +1,96 @@
+"""From settings to the models that the memory asks, and the texts for them. Nothing is loaded or asked yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from historian.calibration import CalibrationFile
+from historian.chat import Chat, ChatCall
+from historian.chat_client import OpenAIChat
+from historian.clock import Clock
+from historian.embed import BuiltinEmbedder, Embedder, Endpoint, OpenAIEmbedder
+from historian.errors import InvalidInputError, NotConfiguredError
+from historian.rerank import HttpReranker, Reranker
+from prompts import PromptError, PromptLibrary
+from server.folder import CALIBRATION_NAME
+from server.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """What is asked of models, and the texts for them."""
+
+    embedder: Embedder
+    chat: Chat
+    prompts: PromptLibrary
+    reranker: Reranker | None = None
+
+
+def make_models(
+    settings: Settings,
+    clock: Clock,
+    counted: Callable[[ChatCall], object],
+    *,
+    embedder: Embedder | None = None,
+    chat: Chat | None = None,
+) -> Models:
+    """Return the models that the settings name; `embedder` and `chat` take their place. `counted` hears of calls.
+
+    Raises:
+        NotConfiguredError: the embedder or the reranker lacks a setting.
+        InvalidInputError: a replaced prompt is wrong.
+    """
+    return Models(
+        embedder=embedder or make_embedder(settings),
+        chat=chat or OpenAIChat(settings.chat.options, clock, counted),
+        prompts=make_prompts(settings),
+        reranker=make_reranker(settings, clock),
+    )
+
+
+def make_embedder(settings: Settings) -> Embedder:
+    """Return the configured embedder, not loaded yet.
+
+    Raises:
+        NotConfiguredError: the provider needs a model or base_url that is not set.
+    """
+    chosen = settings.embedding
+    if chosen.provider == "builtin":
+        return BuiltinEmbedder()
+    if not chosen.model:
+        raise NotConfiguredError("embedding.provider is openai, so embedding.model must be set too.")
+    endpoint = Endpoint(
+        base_url=chosen.base_url,
+        api_key=chosen.api_key.get_secret_value(),
+        model=chosen.model,
+        dimensions=chosen.dimensions or None,
+        timeout=chosen.timeout,
+    )
+    return OpenAIEmbedder(endpoint, calibrations=CalibrationFile(settings.data_dir / CALIBRATION_NAME))
+
+
+def make_reranker(settings: Settings, clock: Clock) -> Reranker | None:
+    """Return the configured reranker, or None.
+
+    Raises:
+        NotConfiguredError: its model is set, but not where it is served.
+    """
+    chosen = settings.rerank.options
+    if chosen.model and not chosen.base_url:
+        raise NotConfiguredError("rerank.model is set, so rerank.base_url must be set too.")
+    return HttpReranker(chosen, clock) if chosen.base_url else None
+
+
+def make_prompts(settings: Settings) -> PromptLibrary:
+    """Return the texts for models.
+
+    Raises:
+        InvalidInputError: a file in the folder of prompts is wrong.
+    """
+    library = PromptLibrary(settings.prompts.dir)
+    try:
+        library.check()
+    except PromptError as error:
+        raise InvalidInputError(str(error)) from None
+    return library
