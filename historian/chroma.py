@@ -29,6 +29,7 @@ _MISMATCH = (
     "The stored vectors were made by another embedding model; run `shiguan reindex` to embed everything again, "
     "or set the former model. Search by words works meanwhile."
 )
+_NOT_OPEN = "The vector store is not open yet; try again in a moment."
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,14 @@ class ChromaFolder:
             with translated():
                 client.close()
 
+    def reopen(self) -> None:
+        """Open the folder anew after a failure, whatever became of the old handles. Raises StoreError."""
+        try:
+            self.close()
+        except StoreError:
+            _forget_failed(str(self._path))
+        self.open()
+
     def mismatched(self) -> list[str]:
         """Return the names of collections that another model made."""
         return sorted(name for name in self._collections if not self._matches(name))
@@ -107,7 +116,7 @@ class ChromaFolder:
     def any_collection(self, name: str) -> Collection | None:
         """Return a collection whoever made it: for counting and deleting."""
         if self._client is None:
-            raise StoreError("The vector store is not open yet; try again in a moment.")
+            raise StoreError(_NOT_OPEN)
         return self._collections.get(name)
 
     def made(self, name: str) -> Collection:

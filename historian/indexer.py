@@ -30,7 +30,7 @@ class Indexer:
         self.backlogs = backlogs
         self._working = threading.Lock()
         self._gone: list[tuple[str, int]] = []
-        self._reconciled: VectorStore | None = None
+        self._reconciled: tuple[VectorStore, int] | None = None
 
     def run_batch(self) -> int:
         """Embed one batch of each backlog and return how many texts that were; 0 when nothing waits.
@@ -58,13 +58,14 @@ class Indexer:
             return 0
         with self._working:
             store, identity = self._engine.vectors, self._engine.embedder.identity
-            if store is self._reconciled and not thorough:
+            opened = (store, store.openings)
+            if opened == self._reconciled and not thorough:
                 return 0
             mended = 0
             for backlog in self.backlogs:
                 if thorough or store.count(backlog.collection) != backlog.count_done(identity):
                     mended += reconcile(store, backlog, identity)
-            self._reconciled = store
+            self._reconciled = opened
         if mended:
             log.info("%d vectors were missing or in excess", mended)
         return mended

@@ -12,6 +12,7 @@ from anyio.abc import TaskGroup
 
 from historian.bell import Bell
 from historian.biographer import Biographer
+from historian.complaints import Complaints
 from historian.errors import ShiguanError
 from historian.indexer import Indexer
 from historian.job import Job
@@ -96,7 +97,7 @@ class Upkeep:
 
     async def _keep_vectors(self) -> None:
         """Give every text its vector, and try again later what fails, also the loading of the embedder itself."""
-        begun = anyio.current_time()
+        begun, complaints = anyio.current_time(), Complaints(log)
         while True:
             started = anyio.current_time()
             try:
@@ -104,8 +105,9 @@ class Upkeep:
                     await anyio.to_thread.run_sync(self.indexer.wake)
                 await anyio.to_thread.run_sync(self.indexer.reconcile)
                 done = await anyio.to_thread.run_sync(self.indexer.run_batch)
+                complaints.over("vectors wait")
             except ShiguanError as error:
-                log.warning("vectors wait: %s", error)
+                complaints.say("vectors wait", error)
                 done = 0
             if not done:
                 await self.vectors_bell.wait(VECTORS_SECONDS)

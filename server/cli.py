@@ -43,6 +43,8 @@ def make_parser() -> argparse.ArgumentParser:
     _add_status(commands)
     _add_reindex(commands)
     _add_queue(commands)
+    _add_rewrite(commands)
+    _add_audit(commands)
     _add_profile(commands)
     _add_owner(commands)
     _add_doctor(commands)
@@ -203,6 +205,32 @@ def _add_reindex(commands: _Commands) -> None:
         return reindex(arguments)
 
     _command(commands, "reindex", run, "Make every vector anew, also after a change of embedding model.")
+
+
+def _add_rewrite(commands: _Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.rewrite import rewrite_events
+
+        return rewrite_events(arguments)
+
+    parser = _command(commands, "rewrite", run, "Have the chat model phrase again the events that rules wrote.")
+    parser.add_argument("--all", action="store_true", help="also those that a model phrased already")
+
+
+def _add_audit(commands: _Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.audit import audit
+
+        return audit(arguments)
+
+    parser = _command(
+        commands,
+        "audit",
+        run,
+        "Show what is worth a look: duplicates, flagged, unsupported, and oldest statements.",
+    )
+    parser.add_argument("--limit", type=int, default=20, help="how many of each kind (default: 20)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def _add_queue(commands: _Commands) -> None:

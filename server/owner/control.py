@@ -23,6 +23,7 @@ from historian.work import scope_from
 from server import __version__
 from server.composition import Household
 from server.owner.lines import MAX_LINE_BYTES
+from server.owner.looking_after import LookingAfter
 from server.owner.preamble import encode
 from server.owner.profiles import ProfileRequests
 from server.tools.evidence_results import messages_answer
@@ -48,6 +49,8 @@ class Control:
             "export": self._export,
             "take_in": self._take_in,
             "profile": ProfileRequests(household.profiles).answer,
+            "rewrite": LookingAfter(household).rewrite,
+            "audit": LookingAfter(household).audit,
         }
 
     async def serve(self, lines: BufferedByteReceiveStream, stream: SocketStream) -> None:
