@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _SYNC_THRESHOLD = 100
+_COPY = "copy-being-made"
+_COPIED = 64
 _PAGE = 256  # vectors read a call: Chroma holds the interpreter lock meanwhile
 _MISMATCH = (
     "The stored vectors were made by another embedding model; run `shiguan reindex` to embed everything again, "
@@ -141,6 +143,25 @@ class ChromaFolder:
             with translated():
                 self._client.delete_collection(name)
             del self._collections[name]
+
+    def rewrite(self, name: str) -> int:
+        """Copy a collection into a new one, which takes its name; return the number of its rows."""
+        found = self.collection(name)
+        if found is None:
+            return 0
+        self.drop(_COPY)
+        copy, ids = self.made(_COPY), ids_of(found)
+        for start in range(0, len(ids), _COPIED):
+            with translated():
+                chosen = ids[start : start + _COPIED]
+                page = found.get(ids=chosen, include=["embeddings", "metadatas"])
+                copy.upsert(ids=page["ids"], embeddings=page["embeddings"], metadatas=page["metadatas"])
+        self.drop(name)
+        with translated():
+            copy.modify(name=name)
+        del self._collections[_COPY]
+        self._collections[name] = copy
+        return len(ids)
 
     def put(self, collection: Collection, records: Sequence[VectorRecord]) -> None:
         """Write records; at most 5 461, with distinct ids. Every key is always written, since `upsert` merges."""

@@ -92,6 +92,19 @@ class Indexer:
         """
         self._gone.extend((collection, row) for row in rows)
 
+    def wipe(self) -> None:
+        """Delete the vectors of rows that are no more, and copy the others so that nothing of those is left.
+
+        Raises:
+            EmbeddingMismatchError, StoreError: the vector store cannot do it now.
+        """
+        with self._working:
+            self._delete_gone()
+            store = self._engine.vectors
+            for backlog in self.backlogs:
+                reconcile(store, backlog, self._engine.embedder.identity)
+                store.rewrite(backlog.collection)
+
     def waiting(self, owner: str | None = None) -> int:
         """Return how many texts have no vector of the present embedder, of all owners or of the one with this key."""
         return self._waiting(-1, owner)
