@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import logging
-import sys
 import time
 
 from historian.errors import FolderInUseError, NotFoundError, StoreError
 from historian.hold import FolderHold, is_held
 from server.commands.common import bare_settings_from, say, settings_from
+from server.logs import log_to_stderr
 from server.owner.address import HTTP, OWNER, connect, read_holder
 from server.owner.ask import ask_running
 
@@ -35,7 +34,7 @@ def run_owner(arguments: argparse.Namespace) -> int:
     Raises:
         FolderInUseError: a process that is no owner holds the folder.
     """
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    log_to_stderr()
     settings = settings_from(arguments)
     hold = FolderHold(settings.data_dir)
     deadline = time.monotonic() + LEAVING_SECONDS

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import logging
-import sys
 from functools import partial
 
 from server.commands.common import require_one_identity, settings_from
+from server.logs import log_to_stderr
 from server.wire import claim_stdio, leave_within
 
 AFTERWARDS_SECONDS = 1.0
@@ -17,7 +16,7 @@ AFTERWARDS_SECONDS = 1.0
 def serve(arguments: argparse.Namespace) -> int:
     """Serve until the client closes stdin."""
     wire = claim_stdio()  # before the imports below, of which any may print
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    log_to_stderr()
     from server.sessions import serve_standalone
 
     code = 1

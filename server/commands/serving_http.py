@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import logging
-import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from historian.hold import FolderHold
 from server.bare import BareSettings
 from server.commands.common import bare_settings_from, complain, settings_from
 from server.folder import make_folder
+from server.logs import log_to_stderr
 from server.owner.address import HTTP, OWNER, read_holder
 from server.owner.ask import ask_running
 from server.owner.attach import Starter
@@ -87,6 +87,6 @@ def _settings(arguments: argparse.Namespace) -> Settings:
 
 
 def _log_to_stderr() -> None:
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    log_to_stderr()
     for name in ("mcp", "uvicorn"):  # the one names sessions, the other tells what we tell already
         logging.getLogger(name).setLevel(logging.WARNING)
