@@ -83,6 +83,20 @@ class Biographer:
             self._discard(self._index.refresh(entity, profile, profile.digest))
         return profile
 
+    def purge(self, entity: Owner, clean: Callable[[bytes], bytes | None]) -> tuple[bool, int]:
+        """Purge the file and its versions (see `ProfileStore.purge`), and the search rows with it."""
+        with self._lock(entity):
+            done = self._store.purge(entity, clean)
+        self.read(entity)
+        return done
+
+    def remove(self, entity: Owner) -> int:
+        """Remove a profile with all its versions and search rows; return how many files that were."""
+        with self._lock(entity):
+            removed = self._store.remove(entity)
+            self._discard(self._index.refresh(entity, None, None))
+        return removed
+
     def notice_hand_edits(self) -> int:
         """Take in every file that a person changed, and return how many there were."""
         changed = [entity for entity in self._store.list() if self._store.digest(entity) != self._index.digest(entity)]

@@ -48,12 +48,15 @@ class Breaker:
             return self._state
 
     @contextmanager
-    def guard(self) -> Generator[None]:
-        """Run the body if calls are let through; raise StoreError at once if not. The body's errors pass through."""
-        self._enter()
+    def guard(self) -> Generator[bool]:
+        """Run the body if calls are let through; raise StoreError at once if not. The body's errors pass through.
+
+        It is told whether it is the probe after a failure, which has to find out whether the store is back.
+        """
+        is_probe = self._enter()
         answered = False
         try:
-            yield
+            yield is_probe
             answered = True
         except EmbeddingMismatchError:
             answered = True
@@ -64,15 +67,17 @@ class Breaker:
         finally:
             self._leave(answered=answered)
 
-    def _enter(self) -> None:
+    def _enter(self) -> bool:
         with self._lock:
             if self._state is BreakerState.HALF_OPEN or (
                 self._state is BreakerState.FAILED and self._retry_at is not None and self._clock.now() < self._retry_at
             ):
                 raise StoreError(f"The {self._name} is not available at the moment; try again later.")
-            if self._state is BreakerState.FAILED:
+            is_probe = self._state is BreakerState.FAILED
+            if is_probe:
                 self._state = BreakerState.HALF_OPEN
                 _log.info("%s: trying again", self._name)
+            return is_probe
 
     def _leave(self, *, answered: bool) -> None:
         with self._lock:

@@ -24,11 +24,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _SYNC_THRESHOLD = 100
+_COPY = "copy-being-made"
+_COPIED = 64
 _PAGE = 256  # vectors read a call: Chroma holds the interpreter lock meanwhile
 _MISMATCH = (
     "The stored vectors were made by another embedding model; run `shiguan reindex` to embed everything again, "
     "or set the former model. Search by words works meanwhile."
 )
+_NOT_OPEN = "The vector store is not open yet; try again in a moment."
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,14 @@ class ChromaFolder:
             with translated():
                 client.close()
 
+    def reopen(self) -> None:
+        """Open the folder anew after a failure, whatever became of the old handles. Raises StoreError."""
+        try:
+            self.close()
+        except StoreError:
+            _forget_failed(str(self._path))
+        self.open()
+
     def mismatched(self) -> list[str]:
         """Return the names of collections that another model made."""
         return sorted(name for name in self._collections if not self._matches(name))
@@ -107,7 +118,7 @@ class ChromaFolder:
     def any_collection(self, name: str) -> Collection | None:
         """Return a collection whoever made it: for counting and deleting."""
         if self._client is None:
-            raise StoreError("The vector store is not open yet; try again in a moment.")
+            raise StoreError(_NOT_OPEN)
         return self._collections.get(name)
 
     def made(self, name: str) -> Collection:
@@ -132,6 +143,25 @@ class ChromaFolder:
             with translated():
                 self._client.delete_collection(name)
             del self._collections[name]
+
+    def rewrite(self, name: str) -> int:
+        """Copy a collection into a new one, which takes its name; return the number of its rows."""
+        found = self.collection(name)
+        if found is None:
+            return 0
+        self.drop(_COPY)
+        copy, ids = self.made(_COPY), ids_of(found)
+        for start in range(0, len(ids), _COPIED):
+            with translated():
+                chosen = ids[start : start + _COPIED]
+                page = found.get(ids=chosen, include=["embeddings", "metadatas"])
+                copy.upsert(ids=page["ids"], embeddings=page["embeddings"], metadatas=page["metadatas"])
+        self.drop(name)
+        with translated():
+            copy.modify(name=name)
+        del self._collections[_COPY]
+        self._collections[name] = copy
+        return len(ids)
 
     def put(self, collection: Collection, records: Sequence[VectorRecord]) -> None:
         """Write records; at most 5 461, with distinct ids. Every key is always written, since `upsert` merges."""

@@ -137,6 +137,28 @@ class Database:
                 raise StoreError(_CLOSED)
             self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
+    def compact(self) -> None:
+        """Write the file anew without any page that holds something deleted, and empty the log.
+
+        Takes about as long as copying the file; readers go on meanwhile.
+
+        Raises:
+            StoreError: a reader does not let go of the log within 5 s, or the disk is full.
+        """
+        with self._writing, _translated():
+            if self._closed:
+                raise StoreError(_CLOSED)
+            self._writer.execute("PRAGMA temp_store = FILE")
+            try:
+                _until_free(lambda: self._writer.execute("VACUUM"))
+            finally:
+                self._writer.execute("PRAGMA temp_store = MEMORY")
+            deadline = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+            while self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+                if time.monotonic() > deadline:
+                    raise StoreError(_SENTENCES[sqlite3.SQLITE_BUSY])
+                time.sleep(0.02)
+
     def close(self) -> None:
         """Close every connection; one that is still lent out is closed when it comes back. Closing twice is fine."""
         with self._writing, self._pooling:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
+from historian.breaker import BreakerState
 from historian.clock import Clock, SystemClock
 from historian.embed import Embedder
 from historian.errors import EmbeddingMismatchError, PermanentModelError, RetryableModelError, ShiguanError, StoreError
@@ -70,6 +71,12 @@ class Engine:
         """Why loading failed, in one sentence; None unless it did."""
         error = self._error
         return str(error) if self._state == "failed" and error is not None else None
+
+    @property
+    def is_store_broken(self) -> bool:
+        """Whether the opened store failed and is not back yet."""
+        store = self._store
+        return store is not None and store.breaker.state in (BreakerState.FAILED, BreakerState.HALF_OPEN)
 
     @property
     def vectors(self) -> VectorStore:

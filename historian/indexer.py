@@ -30,7 +30,7 @@ class Indexer:
         self.backlogs = backlogs
         self._working = threading.Lock()
         self._gone: list[tuple[str, int]] = []
-        self._reconciled: VectorStore | None = None
+        self._reconciled: tuple[VectorStore, int] | None = None
 
     def run_batch(self) -> int:
         """Embed one batch of each backlog and return how many texts that were; 0 when nothing waits.
@@ -58,13 +58,14 @@ class Indexer:
             return 0
         with self._working:
             store, identity = self._engine.vectors, self._engine.embedder.identity
-            if store is self._reconciled and not thorough:
+            opened = (store, store.openings)
+            if opened == self._reconciled and not thorough:
                 return 0
             mended = 0
             for backlog in self.backlogs:
                 if thorough or store.count(backlog.collection) != backlog.count_done(identity):
                     mended += reconcile(store, backlog, identity)
-            self._reconciled = store
+            self._reconciled = opened
         if mended:
             log.info("%d vectors were missing or in excess", mended)
         return mended
@@ -90,6 +91,19 @@ class Indexer:
         What is not done when the process ends, the comparison of rows and vectors finds at the next start.
         """
         self._gone.extend((collection, row) for row in rows)
+
+    def wipe(self) -> None:
+        """Delete the vectors of rows that are no more, and copy the others so that nothing of those is left.
+
+        Raises:
+            EmbeddingMismatchError, StoreError: the vector store cannot do it now.
+        """
+        with self._working:
+            self._delete_gone()
+            store = self._engine.vectors
+            for backlog in self.backlogs:
+                reconcile(store, backlog, self._engine.embedder.identity)
+                store.rewrite(backlog.collection)
 
     def waiting(self, owner: str | None = None) -> int:
         """Return how many texts have no vector of the present embedder, of all owners or of the one with this key."""

@@ -14,11 +14,14 @@ from historian.errors import InvalidInputError, NotFoundError, StoreError
 from historian.evidence_reading import MAX_QUERY, EvidenceReader, ScopedEvidence
 from historian.exporting import Exporter, ExportPage
 from historian.failures import FailureKeeper
+from historian.forget_selection import Selection
+from historian.forgetting import Forgetter, Forgotten
 from historian.guard import Guard
 from historian.ids import normalise_id
 from historian.indexer import Indexer
 from historian.intake import message_from
 from historian.live import LiveOptions
+from historian.messages import epoch_ms
 from historian.model import EntityType, Message, Owner, Scope
 from historian.profile_reading import ProfileReader, entities_of, named_entity, no_profile
 from historian.profile_versions import History, ProfileVersions, Rollback
@@ -31,6 +34,7 @@ from historian.turn import Receipt, Turn, TurnFields
 from historian.views import AppendResult, FoundEvents, FoundProfiles, Memo, ProfileView, Status
 from historian.zones import load_zone, parse_instant
 
+FORGOTTEN_BEFORE = "{} of them were forgotten before and stay so; `shiguan import --again` brings such messages back."
 GUARDED = ("memo", "observations", "source_message", "recent_messages", "location")
 """What of a turn is looked through for credentials."""
 
@@ -51,6 +55,7 @@ class Parts:
     indexer: Indexer
     exporter: Exporter
     intaker: Intaker
+    forgetter: Forgetter
     captures: CaptureDesk
 
 
@@ -108,11 +113,11 @@ class ScopedMemory:
         """Return what every text passes that is written on behalf of this request, one for each call."""
         return Guard(self._options.now.guard.credentials)
 
-    def append(self, messages: Sequence[object], *, consider: bool = False) -> AppendResult:
+    def append(self, messages: Sequence[object], *, consider: bool = False, again: bool = False) -> AppendResult:
         """Record chat turns under the owner of this request; a bad one is named and never stops the rest.
 
         With `consider` the historian decides behind it whether they hold anything worth remembering. That this cannot
-        be noted now never breaks the append.
+        be noted now never breaks the append. What was forgotten comes back only with `again`.
         """
         zone, guard = load_zone(self._session.timezone), self.guard()
         good: list[Message] = []
@@ -122,10 +127,14 @@ class ScopedMemory:
                 good.append(message_from(guard.value(raw, f"message {index}"), zone))
             except InvalidInputError as error:
                 failed.append((index, str(error)))
-        appended = self._parts.record.append(self._scope.owner, good)
+        appended = self._parts.record.append(self._scope.owner, good, again=again)
         self._parts.indexer.discard("messages", appended.left_rows)
         jobs, notes = self._considered(good) if consider else ((), ())
-        return AppendResult(appended.inserted, appended.ignored, tuple(failed), (*guard.notes, *notes), jobs)
+        forgotten = appended.forgotten
+        if forgotten:
+            notes = (*notes, FORGOTTEN_BEFORE.format(forgotten))
+        ignored = appended.ignored + forgotten
+        return AppendResult(appended.inserted, ignored, tuple(failed), (*guard.notes, *notes), jobs, forgotten)
 
     def _considered(self, messages: Sequence[Message]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the jobs in which messages are considered, and what to say where they are not."""
@@ -233,8 +242,11 @@ class ScopedMemory:
         """Return the next `limit` lines of everything that is this request's own; an empty cursor begins."""
         return self._parts.exporter.page(self._scope, cursor, limit)
 
-    def take_in(self, lines: Sequence[object]) -> TakenIn:
-        """Store lines of an export, as far as they are of this user or these groups; each once, a bad one is named."""
+    def take_in(self, lines: Sequence[object], *, again: bool = False) -> TakenIn:
+        """Store lines of an export, as far as they are of this user or these groups; each once, a bad one is named.
+
+        What was forgotten comes back only with `again`.
+        """
         guard, good = self.guard(), list[tuple[int, object]]()
         failed: list[tuple[int, str]] = []
         for index, line in enumerate(lines):
@@ -242,9 +254,43 @@ class ScopedMemory:
                 good.append((index, guard.value(line, f"line {index}")))
             except InvalidInputError as error:
                 failed.append((index, str(error)))
-        taken = self._parts.intaker.take(self._scope, [line for _, line in good])
+        taken = self._parts.intaker.take(self._scope, [line for _, line in good], again=again)
         failed += [(good[at][0], reason) for at, reason in taken.failed]
         return replace(taken, failed=tuple(sorted(failed)))
+
+    def forget(
+        self,
+        *,
+        message_ids: Sequence[str] = (),
+        event_id: str | None = None,
+        conversation_id: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        query: str = "",
+        everything: bool = False,
+        confirm: str = "",
+    ) -> Forgotten:
+        """Say what would be forgotten, and with the token that this gives, forget it and whatever rests on it.
+
+        What is meant is named by ids, or by all of conversation, time range (`until` exclusive) and search, or it is
+        everything that is this request's own.
+
+        Raises:
+            NotFoundError: an id is unknown in this scope.
+            ConflictError: the token is not for what would be forgotten now.
+        """
+        zone = load_zone(self._session.timezone)
+        since_at, until_at = _bound(since, zone, "since"), _bound(until, zone, "until")
+        selection = Selection(
+            message_ids=tuple(normalise_id(one, "message id") for one in message_ids),
+            event_id=_identifier(event_id, "event_id"),
+            conversation_id=_identifier(conversation_id, "conversation_id"),
+            since_ms=None if since_at is None else epoch_ms(since_at),
+            until_ms=None if until_at is None else epoch_ms(until_at),
+            query=query[:MAX_QUERY].strip(),
+            everything=everything,
+        )
+        return self._parts.forgetter.forget(self._scope, selection, confirm)
 
     def retry_jobs(self, job_id: str | None = None) -> list[str]:
         """Have one failed job of this scope done again with a fresh count, or all of them; return their ids.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
@@ -21,7 +20,7 @@ from historian.messages import StoredMessage
 from historian.model import Reach
 from historian.readable import EVERY_MESSAGE, MessageFilter, ReadableRecord
 from historian.rerank import Reranking
-from historian.retrieval import CATCH_UP, WARM_UP_SECONDS, Retrieval
+from historian.retrieval import CATCH_UP, SEARCH, WARM_UP_SECONDS, Retrieval
 from historian.surroundings import participants, rows_around, turns
 
 if TYPE_CHECKING:
@@ -38,8 +37,6 @@ NARROWED = 2_000
 """The same where a filter lets only some of those around the hits through."""
 COMPARED = 20_000
 """Messages of a filter that are compared with the query, newest first."""
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +200,7 @@ class MessageSearch:
             vector = query.vector if query.vector is not None else self._engine.embed_query(question.meaning)
             return _Near(self._nearest(query, vector), lambda rows: self._around(query.reach, vector, rows))
         except (ModelError, StoreError) as error:
-            log.warning("search by meaning failed: %s", error)
+            self._retrieval.complaints.say(SEARCH, error)
             return _Near({}, _nothing, (f"search by meaning failed, words were searched: {error}",))
 
     def _nearest(self, query: MessageQuery, vector: NDArray[np.float32]) -> Mapping[int, float]:
@@ -231,7 +228,7 @@ class MessageSearch:
         try:
             return self._compared(reach, vector, rows)
         except StoreError as error:
-            log.warning("the surroundings of hits were not compared: %s", error)
+            self._retrieval.complaints.say(SEARCH, error)
             return {}
 
     def _calibrated(self, cosines: Mapping[str, float]) -> Mapping[int, float]:

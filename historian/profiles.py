@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_args
@@ -193,6 +193,37 @@ class ProfileStore:
                 make_folder(files.path.parent)
                 write_durably(files.path, data)
         return current is None
+
+    def purge(self, entity: Owner, clean: Callable[[bytes], bytes | None]) -> tuple[bool, int]:
+        """Have the file and every kept version say what `clean` makes of them; what it makes None of is removed.
+
+        Return whether the file changed, and how many versions did. No version is kept of what was.
+        """
+        files = self._files(entity)
+        with DiskErrors():
+            current = files.read()
+            cleaned = None if current is None else clean(current)
+            versions = files.revisions.purge(clean)
+            if cleaned == current:
+                return False, versions
+            if cleaned is None:
+                files.path.unlink(missing_ok=True)
+            else:
+                files.revisions.note_written(cleaned)
+                write_durably(files.path, cleaned)
+        return True, versions
+
+    def remove(self, entity: Owner) -> int:
+        """Remove the file and every version of it; return how many files that were."""
+        files = self._files(entity)
+        with DiskErrors():
+            known = files.path.exists()
+            files.path.unlink(missing_ok=True)
+            return known + files.revisions.remove()
+
+    def known(self) -> tuple[Owner, ...]:
+        """Return the entities that have a file or earlier versions of one."""
+        return _in_order({*self._entities(history=False), *self._entities(history=True)})
 
     def restore(self, entity: Owner, revision: str) -> Profile:
         """Make an earlier version the present one, the present one becoming a revision, and return it as written.

@@ -19,12 +19,13 @@ from historian.queue_additions import Additions
 from historian.queue_claims import Claims
 from historian.queue_failed import FailedJobs
 from historian.queue_files import QueueFiles
+from historian.queue_revising import revise
 from historian.queue_view import QueueView
 from historian.retries import RetryPolicy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from os import PathLike
     from random import Random
     from typing import ClassVar
@@ -265,6 +266,17 @@ class Queue:
             NotFoundError: no such failed job.
         """
         return self._failed.discard(job_id)
+
+    def revise(self, change: Callable[[Job], Job | None]) -> tuple[int, int]:
+        """Replace each job that waits or has failed by what `change` makes of it; None removes it.
+
+        Return how many were removed and how many changed. A job that is being worked on is left alone.
+        """
+        with self._mutex:
+            removed, changed = revise(self._files, self._view, change)
+            for job_id in removed:
+                self._journal.append(job_id)
+        return len(removed), changed
 
     def sweep(self) -> int:
         """Keep failed/ within its age and number, remove leftovers of crashes; return how many files went."""

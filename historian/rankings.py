@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from historian.durable import DiskErrors
 from historian.errors import StoreError
 from historian.lexical_query import Mode
 
@@ -95,6 +96,12 @@ class Rankings:
         rows, scores = array("q", found[0]), array("d", found[1])
         mode, moving, *rest = json.loads(found[2])
         return Ranking(rows, scores, mode, {int(row): known for row, known in moving.items()}, *rest)
+
+    def forget(self) -> None:
+        """Forget all lists; the file is made anew when the next one is kept. Raises StoreError."""
+        self.close()
+        with self._lock, DiskErrors():
+            self._path.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Let go of the file. It opens again when it is used."""

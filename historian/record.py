@@ -14,6 +14,7 @@ from historian.messages import FIELDS, SEQUENCE_BITS, check, epoch_ms, first_row
 from historian.model import Message, Owner, Reach, Role
 from historian.readable import MESSAGE_WORDS, ReadableRecord
 from historian.stand_ins import Turn, find_stand_in, find_turn
+from historian.tombstones import Tombstones
 
 _INSERT = (
     f"INSERT INTO messages (row, owner_key, stand_in, {', '.join(FIELDS)})"
@@ -26,14 +27,16 @@ _REPLACE = f"UPDATE messages SET row = ?, stand_in = 0, embedded_by = NULL, {', 
 class Appended:
     """What became of an append.
 
-    `rows` holds the row of each message given, in order, also of those that were known. `replaced` names stand-ins that
-    gave way to their real message, as (old row, new row): what was derived from an old row is out of date.
+    `rows` holds the row of each message given, in order, also of those that were known; `forgotten` ones have none.
+    `replaced` names stand-ins that gave way to their real message, as (old row, new row): what was derived from an old
+    row is out of date.
     """
 
     inserted: int
     ignored: int
     rows: tuple[int, ...]
     replaced: tuple[tuple[int, int], ...] = ()
+    forgotten: int = 0
 
     @property
     def left_rows(self) -> tuple[int, ...]:
@@ -58,8 +61,8 @@ class Record:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def append(self, owner: Owner, messages: Sequence[Message]) -> Appended:
-        """Store messages once each, durably and all or none.
+    def append(self, owner: Owner, messages: Sequence[Message], *, again: bool = False) -> Appended:
+        """Store messages once each, durably and all or none; what was forgotten only with `again`.
 
         A message_id that this owner has already, also as an alias, is ignored. A real message takes the place of the
         stand-in of the same turn, whose id stays as an alias; a stand-in of a turn that is known becomes an alias.
@@ -72,8 +75,11 @@ class Record:
             check(message)
         with self._database.write() as connection:
             appending = _Appending(connection, owner)
-            rows = tuple(appending.append(message) for message in messages)
-        return Appended(appending.inserted, len(rows) - appending.inserted, rows, tuple(appending.replaced))
+            wanted = [message for message in messages if appending.may_come(message, again=again)]
+            rows = tuple(appending.append(message) for message in wanted)
+        forgotten = len(messages) - len(wanted)
+        ignored = len(rows) - appending.inserted
+        return Appended(appending.inserted, ignored, rows, tuple(appending.replaced), forgotten)
 
     def alias(self, owner: Owner, row: int, aliases: Sequence[str]) -> None:
         """Let a message of this owner be known by further ids; those that are taken stay as they are."""
@@ -135,12 +141,20 @@ class _Appending:
     def __init__(self, connection: sqlite3.Connection, owner: Owner) -> None:
         self._connection = connection
         self._owner = owner
+        self._tombstones = Tombstones(connection, owner.key)
         self._audiences: dict[str | None, tuple[int, ...]] = {}
         self._participants: set[tuple[str | None, str | None]] = {(None, None)}
         stand_ins = "SELECT EXISTS (SELECT 1 FROM messages WHERE stand_in = 1 AND owner_key = ?)"
         self._has_stand_ins = bool(connection.execute(stand_ins, (owner.key,)).fetchone()[0])
         self.inserted = 0
         self.replaced: list[tuple[int, int]] = []
+
+    def may_come(self, message: Message, *, again: bool) -> bool:
+        """Say whether a message was not forgotten; with `again` it may come back."""
+        if again:
+            self._tombstones.lift("message", message.message_id)
+            return True
+        return not self._tombstones.has("message", message.message_id)
 
     def append(self, message: Message) -> int:
         """Store one message where it is new, and return its row."""

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from historian.complaints import Complaints
 from historian.database import Database
 from historian.engine import Engine
 from historian.errors import ModelError, StoreError
@@ -19,6 +20,10 @@ WARM_UP_SECONDS = 8.0
 """How long a search waits for the embedder that is still loading, before it answers by words alone and says so."""
 CATCH_UP = 128
 """Texts without a vector that a search embeds first; more are left to the background."""
+
+SEARCH = "search by meaning failed"
+"""What is complained about, once for each outage."""
+STORE_FAILED = "search by meaning is off: the vector store failed and is tried again by itself; words are searched"
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +44,7 @@ class Retrieval:
         self._engine = engine
         self._indexer = indexer
         self._words = words
+        self.complaints = Complaints(log)
 
     def find(
         self, collection: str, text: str, reach: Reach, *, limit: int, since: float | None, until: float | None
@@ -57,7 +63,7 @@ class Retrieval:
             return (f"search by meaning is off: {self._engine.failure}",)
         if self._engine.state == "loading":
             return ("search by meaning is warming up; words are searched",)
-        return ()
+        return (STORE_FAILED,) if self._engine.is_store_broken else ()
 
     def _by_words(
         self, collection: str, text: str, reach: Reach, limit: int, since: float | None, until: float | None
@@ -77,9 +83,10 @@ class Retrieval:
             self._indexer.catch_up(CATCH_UP)
             vector = self._engine.embed_query(text)
             near = self._engine.vectors.search(collection, reach, vector, limit, since, until)
+            self.complaints.over(SEARCH)
             return self._calibrated(near), ()
         except (ModelError, StoreError) as error:
-            log.warning("search by meaning failed: %s", error)
+            self.complaints.say(SEARCH, error)
             return {}, (f"search by meaning failed, words were searched: {error}",)
 
     def _calibrated(self, near: list[tuple[str, float]]) -> dict[int, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -78,6 +78,28 @@ class Revisions:
         path = self._folder / f"{name}.md"
         if not path.exists():
             write_durably(path, data)
+
+    def purge(self, clean: Callable[[bytes], bytes | None]) -> int:
+        """Have each version say what `clean` makes of it, None removing it; return how many changed."""
+        changed = 0
+        for path in sorted(self._folder.glob("*.md")) if self._folder.is_dir() else ():
+            data = path.read_bytes()
+            cleaned = clean(data)
+            if cleaned is None:
+                path.unlink()
+            elif cleaned != data:
+                write_durably(path, cleaned)
+            changed += cleaned != data and path.name != _LAST
+        return changed
+
+    def remove(self) -> int:
+        """Remove every version; return how many files that were."""
+        files = sorted(self._folder.glob("*")) if self._folder.is_dir() else []
+        for path in files:
+            path.unlink()
+        if self._folder.is_dir():
+            self._folder.rmdir()
+        return len(files)
 
     def last_written(self) -> bytes | None:
         """Return what the store itself wrote last, or None: what differs from it was changed by hand."""

@@ -304,6 +304,8 @@ _AMENDMENTS = (
     """,
     "CREATE INDEX returned_by_time ON returned (at_ms)",
 )
+# What was forgotten, so that no import brings it back: keyed digests of kind, owner and id, and nothing else.
+_FORGOTTEN = ("CREATE TABLE forgotten (digest BLOB PRIMARY KEY) WITHOUT ROWID",)
 
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
@@ -319,5 +321,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _SEARCH,
     _MERGES,
     _AMENDMENTS,
+    _FORGOTTEN,
 )
 """The statements of each step, in order; run in one transaction."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from historian.model import Event, Owner, Scope
 from historian.profiles import ProfileStore
 from historian.record import Record
 from historian.takeout import Kept, KeptMemo, KeptMessage, KeptProfile, kept_from
+from historian.tombstones import Kind, Tombstones
 
 NOT_YOURS = "It belongs to another person; import it with --user for that person."
 NO_GROUP = "It belongs to a group; name that group with --group."
@@ -27,6 +29,7 @@ class TakenIn:
     inserted: int
     ignored: int
     failed: tuple[tuple[int, str], ...]
+    forgotten: int = 0
 
 
 class Intaker:
@@ -50,8 +53,10 @@ class Intaker:
         self._biographer = biographer
         self._indexer = indexer
 
-    def take(self, scope: Scope, lines: Sequence[object]) -> TakenIn:
+    def take(self, scope: Scope, lines: Sequence[object], *, again: bool = False) -> TakenIn:
         """Store what the lines hold, as far as it belongs to the user or a group of the scope.
+
+        What was forgotten comes back only with `again`.
 
         Raises:
             StoreError: something cannot be written now; what was written stands, and the rest can be repeated.
@@ -59,13 +64,17 @@ class Intaker:
         inserted = ignored = 0
         failed: list[tuple[int, str]] = []
         profiles: list[tuple[int, KeptProfile]] = []
-        with self._database.write():
+        forgotten = 0
+        with self._database.write() as connection:
             for index, line in enumerate(lines):
                 try:
                     kept = kept_from(line)
                     if kept is None:
                         continue
                     _require(scope, kept.owner)
+                    if not _may_come(connection, kept, again=again):
+                        forgotten += 1
+                        continue
                     if isinstance(kept, KeptProfile):
                         profiles.append((index, kept))
                         continue
@@ -81,7 +90,7 @@ class Intaker:
                 failed.append((index, str(error)))
                 continue
             inserted, ignored = inserted + is_new, ignored + (not is_new)
-        return TakenIn(inserted, ignored, tuple(failed))
+        return TakenIn(inserted, ignored, tuple(failed), forgotten)
 
     def _put(self, kept: Kept) -> bool:
         match kept:
@@ -101,6 +110,28 @@ class Intaker:
         is_new = self._profiles.put_back(kept.owner, kept.text.encode(), kept.history)
         self._biographer.read(kept.owner)
         return is_new
+
+
+def _may_come(connection: sqlite3.Connection, kept: Kept, *, again: bool) -> bool:
+    """Say whether something was not forgotten; with `again` it may come back."""
+    kind, identifier = _named(kept)
+    tombstones = Tombstones(connection, kept.owner.key)
+    if again:
+        tombstones.lift(kind, identifier)
+        return True
+    return not tombstones.has(kind, identifier)
+
+
+def _named(kept: Kept) -> tuple[Kind, str]:
+    match kept:
+        case KeptMessage(message=message):
+            return "message", message.message_id
+        case Event(event_id=event_id):
+            return "event", event_id
+        case KeptMemo(memo=memo):
+            return "memo", memo.job_id
+        case KeptProfile(owner=owner):
+            return "profile", owner.id
 
 
 def _require(scope: Scope, owner: Owner) -> None:

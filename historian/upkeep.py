@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -12,6 +13,7 @@ from anyio.abc import TaskGroup
 
 from historian.bell import Bell
 from historian.biographer import Biographer
+from historian.complaints import Complaints
 from historian.errors import ShiguanError
 from historian.indexer import Indexer
 from historian.job import Job
@@ -20,6 +22,7 @@ from historian.profile_merging import ProfileMerger
 from historian.pulse import Pulse
 from historian.queue import Queue
 from historian.returned import ReturnedTexts
+from historian.standstill import Standstill
 from historian.troubles import Troubles
 from historian.upgrading import Upgrader
 
@@ -55,6 +58,8 @@ class Upkeep:
     troubles: Troubles
     jobs_bell: Bell
     vectors_bell: Bell
+    standstill: Standstill
+    finish_forgetting: Callable[[], None]
     under_way: dict[str, Job] = field(default_factory=dict[str, Job])
 
     def start(self, tasks: TaskGroup) -> None:
@@ -64,13 +69,14 @@ class Upkeep:
         self.pulse.beat()
 
     def look_after(self, rounds: int) -> None:
-        """Bring back the jobs of dead processes, sweep old failures, and take in profiles that were edited by hand."""
+        """Bring back the jobs of dead processes, sweep old failures and traces, and take in profiles edited by hand."""
         self.queue.recover()
         self.returned.flush()
         if rounds % HAND_EDITS_EVERY == 0:
             self.biographer.notice_hand_edits()
         if rounds % SWEEP_EVERY == 0:
             self.queue.sweep()
+            self.finish_forgetting()
 
     async def _maintain(self) -> None:
         rounds = 0
@@ -96,7 +102,7 @@ class Upkeep:
 
     async def _keep_vectors(self) -> None:
         """Give every text its vector, and try again later what fails, also the loading of the embedder itself."""
-        begun = anyio.current_time()
+        begun, complaints = anyio.current_time(), Complaints(log)
         while True:
             started = anyio.current_time()
             try:
@@ -104,13 +110,22 @@ class Upkeep:
                     await anyio.to_thread.run_sync(self.indexer.wake)
                 await anyio.to_thread.run_sync(self.indexer.reconcile)
                 done = await anyio.to_thread.run_sync(self.indexer.run_batch)
+                complaints.over("vectors wait")
             except ShiguanError as error:
-                log.warning("vectors wait: %s", error)
+                complaints.say("vectors wait", error)
                 done = 0
             if not done:
                 await self.vectors_bell.wait(VECTORS_SECONDS)
             if self.under_way:
                 await anyio.sleep(max(GATHERING_SECONDS, anyio.current_time() - started))
+
+    def _merge_due(self) -> int:
+        with self.standstill.working():
+            return self.merger.merge_due()
+
+    def _upgrade(self) -> float:
+        with self.standstill.working():
+            return self.upgrader.quietly()
 
     async def _keep_profiles(self) -> None:
         """Merge what had to wait for the model, on a thread of its own: a slow model must not hold up what answers."""
@@ -119,7 +134,7 @@ class Upkeep:
             seconds = MERGES_SECONDS
             try:
                 if self.options.enabled:
-                    await anyio.to_thread.run_sync(self.merger.merge_due, abandon_on_cancel=True, limiter=thread)
+                    await anyio.to_thread.run_sync(self._merge_due, abandon_on_cancel=True, limiter=thread)
             except ShiguanError as error:
                 log.warning("merges wait: %s", error)
                 seconds = MAINTENANCE_SECONDS
@@ -137,9 +152,7 @@ class Upkeep:
                     and not self.under_way
                     and not await anyio.to_thread.run_sync(self.queue.waiting)
                 ):
-                    seconds = await anyio.to_thread.run_sync(
-                        self.upgrader.quietly, abandon_on_cancel=True, limiter=thread
-                    )
+                    seconds = await anyio.to_thread.run_sync(self._upgrade, abandon_on_cancel=True, limiter=thread)
             except ShiguanError as error:
                 log.warning("what rules wrote is not phrased again now: %s", error)
                 seconds = MAINTENANCE_SECONDS

@@ -8,7 +8,8 @@ from __future__ import annotations
 import heapq
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,6 +71,9 @@ class VectorStore:
         self._far: set[tuple[str, str]] = set()
         self._readers: list[threading.Thread] = []
         self._closing = threading.Event()
+        self._is_open = False
+        self.openings = 0
+        """How often the folder was opened anew after a failure: what it holds may differ then."""
 
     @property
     def breaker(self) -> Breaker:
@@ -92,10 +96,12 @@ class VectorStore:
                     self._folder.collection(mismatched[0])
                 finally:
                     self._folder.close()
+            self._is_open = True
 
     def close(self) -> None:
         """Let go of the folder. Closing twice is no error."""
         self._closing.set()
+        self._is_open = False
         for reader in self._readers:
             reader.join()
         with self._write:
@@ -116,7 +122,7 @@ class VectorStore:
         for start in range(0, len(checked), _CHUNK):
             chunk = checked[start : start + _CHUNK]
             rows = [(Row(one.id, one.vector, one.epoch), frozenset({one.owner, one.author or ""})) for one in chunk]
-            with self._breaker.guard(), self._write:
+            with self._guard(), self._write:
                 self._folder.put(self._folder.made(_known(collection)), chunk)
                 self._matrices.upsert(collection, rows)
 
@@ -124,7 +130,7 @@ class VectorStore:
         """Delete vectors by id; unknown ids are no error. Raises StoreError."""
         for start in range(0, len(ids), 500):
             chunk = list(ids[start : start + 500])
-            with self._breaker.guard(), self._write:
+            with self._guard(), self._write:
                 found = self._folder.any_collection(_known(collection))
                 if found is None:
                     return
@@ -134,13 +140,13 @@ class VectorStore:
 
     def ids(self, collection: str) -> list[str]:
         """Return the ids of all vectors. Raises StoreError."""
-        with self._breaker.guard():
+        with self._guard():
             found = self._folder.any_collection(_known(collection))
             return ids_of(found) if found is not None else []
 
     def count(self, collection: str) -> int:
         """Return the number of vectors. Raises StoreError."""
-        with self._breaker.guard():
+        with self._guard():
             found = self._folder.any_collection(_known(collection))
             with translated():
                 return found.count() if found is not None else 0
@@ -163,7 +169,7 @@ class VectorStore:
         window = Window(
             float("-inf") if since_epoch is None else since_epoch, float("inf") if until_epoch is None else until_epoch
         )
-        with self._breaker.guard():
+        with self._guard():
             if self._folder.collection(_known(collection)) is None or k <= 0:
                 return []
             found: dict[str, float] = {}
@@ -188,7 +194,7 @@ class VectorStore:
         """
         query = self._unit(vector)
         found: dict[str, float] = {}
-        with self._breaker.guard():
+        with self._guard():
             if self._folder.collection(_known(collection)) is None:
                 return {}
             for audience in sorted(reach):
@@ -197,18 +203,38 @@ class VectorStore:
                     found.update(matrix.compare(query, rows))
         return found
 
+    def rewrite(self, collection: str) -> int:
+        """Copy what is left of a collection into a new one, so that nothing deleted stays; return how many vectors.
+
+        Slow: about 2 ms a vector. Raises EmbeddingMismatchError, StoreError.
+        """
+        with self._breaker.guard(), self._write:
+            return self._folder.rewrite(_known(collection))
+
     def drop(self, collection: str) -> None:
         """Delete a collection with all its vectors, whichever model made them. Raises StoreError."""
-        with self._breaker.guard(), self._write:
+        with self._guard(), self._write:
             self._folder.drop(_known(collection))
             self._forget(collection)
 
     def rebuild(self, collection: str) -> None:
         """Replace a collection by an empty one of the present model, to be filled again. Raises StoreError."""
-        with self._breaker.guard(), self._write:
+        with self._guard(), self._write:
             self._folder.drop(_known(collection))
             self._forget(collection)
             self._folder.made(collection)
+
+    @contextmanager
+    def _guard(self) -> Generator[None]:
+        """Let a call through as the breaker says; the probe after a failure opens the folder anew first."""
+        with self._breaker.guard() as is_probe:
+            if is_probe and self._is_open:
+                with self._write:
+                    for name in COLLECTIONS:
+                        self._forget(name)
+                    self._folder.reopen()
+                self.openings += 1
+            yield
 
     def _forget(self, collection: str) -> None:
         self._matrices.clear(collection)

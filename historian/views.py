@@ -162,3 +162,4 @@ class AppendResult:
     failed: tuple[tuple[int, str], ...]
     warnings: tuple[str, ...] = ()
     job_ids: tuple[str, ...] = ()
+    forgotten: int = 0

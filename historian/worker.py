@@ -130,19 +130,27 @@ class Historian:
                     pass
             finally:
                 del self.upkeep.under_way[job.job_id]
+                self.upkeep.standstill.end()
                 self.upkeep.vectors_bell.ring()
             job = self._next()
 
     def _next(self) -> Job | None:
-        """Claim the next job, or return None where there is none, or where it is not the time."""
+        """Claim the next job, or return None where there is none, or where it is not the time.
+
+        From then until the job is settled, nothing can have the memory alone.
+        """
         self._step_aside()
-        if self._leaving.is_set() or not self.options.enabled:
-            return None
+        self.upkeep.standstill.begin()
+        job = None
         try:
-            return self.queue.claim()
+            if not self._leaving.is_set() and self.options.enabled:
+                job = self.queue.claim()
         except StoreError as error:
             log.warning("the queue cannot be read: %s", error)
-            return None
+        finally:
+            if job is None:
+                self.upkeep.standstill.end()
+        return job
 
     def _step_aside(self) -> None:
         """Let those who wait for an answer go first: rules and `end` share one interpreter."""

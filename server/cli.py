@@ -39,10 +39,13 @@ def make_parser() -> argparse.ArgumentParser:
     _add_log(commands)
     _add_import(commands)
     _add_export(commands)
+    _add_forget(commands)
     _add_search(commands)
     _add_status(commands)
     _add_reindex(commands)
     _add_queue(commands)
+    _add_rewrite(commands)
+    _add_audit(commands)
     _add_profile(commands)
     _add_owner(commands)
     _add_doctor(commands)
@@ -150,6 +153,7 @@ def _add_import(commands: _Commands) -> None:
     )
     parser.add_argument("--since", metavar="TIME", help="leave out what was said before: ISO 8601, or a date")
     parser.add_argument("--dry-run", action="store_true", help="read and check everything, store nothing")
+    parser.add_argument("--again", action="store_true", help="bring back what was forgotten, too")
     parser.add_argument("--report", metavar="FILE", help="write each refused record to a file, one JSON object a line")
 
 
@@ -165,6 +169,26 @@ def _add_export(commands: _Commands) -> None:
     parser.add_argument(
         "--format", choices=("jsonl", "markdown"), default="jsonl", help="jsonl can be imported again (default)"
     )
+
+
+def _add_forget(commands: _Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.forgetting import forget
+
+        return forget(arguments)
+
+    text = "Forget messages or events, whatever rests on them, and every trace of them on the disk."
+    parser = _command(commands, "forget", run, text)
+    _with_identity(parser)
+    parser.add_argument("--message", action="append", dest="messages", metavar="ID", help="a message; may be repeated")
+    parser.add_argument("--event", metavar="ID", help="an event, with all events that say the same")
+    parser.add_argument("--conversation", metavar="ID", help="a conversation, or the part of it that the others narrow")
+    parser.add_argument("--since", metavar="TIME", help="what was said from this time on: ISO 8601, or a date")
+    parser.add_argument("--until", metavar="TIME", help="what was said before this time")
+    parser.add_argument("--search", metavar="QUERY", help="what has all of these words")
+    parser.add_argument("--everything", action="store_true", help="all that is this user's own, or this group's")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be forgotten, forget nothing")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
 
 
 def _add_search(commands: _Commands) -> None:
@@ -203,6 +227,32 @@ def _add_reindex(commands: _Commands) -> None:
         return reindex(arguments)
 
     _command(commands, "reindex", run, "Make every vector anew, also after a change of embedding model.")
+
+
+def _add_rewrite(commands: _Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.rewrite import rewrite_events
+
+        return rewrite_events(arguments)
+
+    parser = _command(commands, "rewrite", run, "Have the chat model phrase again the events that rules wrote.")
+    parser.add_argument("--all", action="store_true", help="also those that a model phrased already")
+
+
+def _add_audit(commands: _Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.audit import audit
+
+        return audit(arguments)
+
+    parser = _command(
+        commands,
+        "audit",
+        run,
+        "Show what is worth a look: duplicates, flagged, unsupported, and oldest statements.",
+    )
+    parser.add_argument("--limit", type=int, default=20, help="how many of each kind (default: 20)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def _add_queue(commands: _Commands) -> None:

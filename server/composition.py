@@ -30,7 +30,6 @@ from historian.engine import Engine
 from historian.errors import StoreError
 from historian.events import EVENT_WORDS
 from historian.evidence_reading import EvidenceReader
-from historian.exporting import Exporter
 from historian.failures import FailureKeeper
 from historian.foreground import Foreground
 from historian.indexer import Indexer
@@ -49,7 +48,6 @@ from historian.returned import ReturnedTexts
 from historian.searching import EventSearch
 from historian.status import Health, Merges, StatusReader
 from historian.steps import Steps
-from historian.taking_in import Intaker
 from historian.telemetry import Telemetry
 from historian.trial import Trial
 from historian.troubles import Troubles
@@ -67,6 +65,7 @@ from server.folder import (
     make_folder,
 )
 from server.historian_parts import Asking, make_historian_parts, make_stores
+from server.leaving_parts import Sources, Traces, make_leaving
 from server.models import Models, make_models
 from server.profile_parts import ProfileParts, make_profiles
 from server.reload import SettingsWatch
@@ -266,6 +265,12 @@ def _household(
     )
     profile_reader = ProfileReader(biographer, profiles.index, retrieval, lambda: live.query, clock)
     rankings = Rankings(settings.data_dir / RANKINGS_NAME)
+    leaving = make_leaving(
+        settings.data_dir,
+        Sources(database, record, events, memos, profiles, queue),
+        Traces(engine, indexer, rankings),
+        clock,
+    )
     parts = Parts(
         record=record,
         closer=closer,
@@ -286,8 +291,9 @@ def _household(
             clock=clock,
         ),
         indexer=indexer,
-        exporter=Exporter(database, record, events, profiles.store, clock),
-        intaker=Intaker(database, record, events, memos, profiles.store, biographer, indexer),
+        exporter=leaving.exporter,
+        intaker=leaving.intaker,
+        forgetter=leaving.forgetter,
         captures=parts_of_historian.captures,
     )
     upkeep = Upkeep(
@@ -302,6 +308,8 @@ def _household(
         troubles=health.troubles,
         jobs_bell=jobs_bell,
         vectors_bell=vectors_bell,
+        standstill=leaving.standstill,
+        finish_forgetting=leaving.forgetter.finish,
     )
     historian = Historian(
         queue=queue,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import sys
 from typing import TYPE_CHECKING, Any
@@ -45,6 +46,13 @@ def scope_of(settings: Settings | BareSettings) -> Scope:
 
     groups = settings.groups
     return Scope(settings.user, groups[0] if len(groups) == 1 else None, frozenset(groups))
+
+
+def log_to_stderr() -> None:
+    """Send the log to stderr. Of others only what is wrong: they log what was asked for, of whom, and whose it was."""
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    for name in ("mcp", "uvicorn", "httpx", "httpx2", "openai", "chromadb"):
+        logging.getLogger(name).setLevel(logging.WARNING)
 
 
 def say(line: str) -> None:

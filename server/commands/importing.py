@@ -36,7 +36,7 @@ def import_files(arguments: argparse.Namespace) -> int:
         total = sum(piece.size for bundle in bundles for piece in bundle.pieces)
         progress = Progress(sys.stderr, total)
         try:
-            _import(bundles, plan, report, settings, progress.show, dry=arguments.dry_run)
+            _import(bundles, plan, report, settings, progress.show, dry=arguments.dry_run, again=arguments.again)
         finally:
             progress.clear()
     for line in report.summary(dry=arguments.dry_run):
@@ -47,14 +47,18 @@ def import_files(arguments: argparse.Namespace) -> int:
 
 
 def _import(
-    bundles: Sequence[Bundle], plan: Plan, report: Report, settings: BareSettings, show: Show, *, dry: bool
+    bundles: Sequence[Bundle], plan: Plan, report: Report, settings: BareSettings, show: Show, *, dry: bool, again: bool
 ) -> None:
     from server.imports.importer import Importer
 
     if dry:
         Importer(plan, report, None, show).run(bundles)
         return
-    whose: dict[str, Any] = {"scope": scope_payload(scope_of(settings)), "timezone": settings.timezone}
+    whose: dict[str, Any] = {
+        "scope": scope_payload(scope_of(settings)),
+        "timezone": settings.timezone,
+        "again": again,
+    }
     with conversation(settings) as talk:
 
         def append(messages: list[Any]) -> dict[str, Any]:

@@ -8,8 +8,7 @@ import time
 
 from historian.errors import FolderInUseError, NotFoundError, StoreError
 from historian.hold import FolderHold, is_held
-from server.commands.common import bare_settings_from, say, settings_from
-from server.logs import log_to_stderr
+from server.commands.common import bare_settings_from, log_to_stderr, say, settings_from
 from server.owner.address import HTTP, OWNER, connect, read_holder
 from server.owner.ask import ask_running
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from functools import partial
 
-from server.commands.common import require_one_identity, settings_from
-from server.logs import log_to_stderr
+from server.commands.common import log_to_stderr, require_one_identity, settings_from
 from server.wire import claim_stdio, leave_within
 
 AFTERWARDS_SECONDS = 1.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +11,8 @@ from pydantic import ValidationError
 from historian.errors import FolderInUseError, InvalidInputError
 from historian.hold import FolderHold
 from server.bare import BareSettings
-from server.commands.common import bare_settings_from, complain, settings_from
+from server.commands.common import bare_settings_from, complain, log_to_stderr, settings_from
 from server.folder import make_folder
-from server.logs import log_to_stderr
 from server.owner.address import HTTP, OWNER, read_holder
 from server.owner.ask import ask_running
 from server.owner.attach import Starter
@@ -33,7 +31,7 @@ def serve_over_http(arguments: argparse.Namespace) -> int:
         FolderInUseError: another HTTP server, or a `--standalone` one, holds the folder.
         NotConfiguredError, InvalidInputError, StoreError: as `open_doorway`.
     """
-    _log_to_stderr()
+    log_to_stderr()
     settings = _settings(arguments)
     make_folder(settings.data_dir)
     from server.http.serving import open_doorway, serve_http
@@ -84,9 +82,3 @@ def _settings(arguments: argparse.Namespace) -> Settings:
     except ValidationError as error:
         raise InvalidInputError(f"--{error.errors()[0]['loc'][0]} is wrong: {error.errors()[0]['msg']}.") from None
     return settings.model_copy(update={"server": server})
-
-
-def _log_to_stderr() -> None:
-    log_to_stderr()
-    for name in ("mcp", "uvicorn"):  # the one names sessions, the other tells what we tell already
-        logging.getLogger(name).setLevel(logging.WARNING)

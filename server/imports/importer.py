@@ -128,7 +128,7 @@ class Importer:
             self._report.inserted += done["inserted"]
             self._report.ignored += done["ignored"]
             self._report.forgotten += done.get("forgotten", 0)
-            self._report.has_masked |= bool(done.get("warnings"))
+            self._report.has_masked |= any("masked" in warning for warning in done.get("warnings", ()))
             for index, reason in done["failed"]:
                 name, place, _ = self._batch[index]
                 failed.append((index, name, place, reason))

@@ -23,6 +23,7 @@ from historian.work import scope_from
 from server import __version__
 from server.composition import Household
 from server.owner.lines import MAX_LINE_BYTES
+from server.owner.looking_after import LookingAfter
 from server.owner.preamble import encode
 from server.owner.profiles import ProfileRequests
 from server.tools.evidence_results import messages_answer
@@ -47,7 +48,10 @@ class Control:
             "backup": self._backup,
             "export": self._export,
             "take_in": self._take_in,
+            "forget": self._forget,
             "profile": ProfileRequests(household.profiles).answer,
+            "rewrite": LookingAfter(household).rewrite,
+            "audit": LookingAfter(household).audit,
         }
 
     async def serve(self, lines: BufferedByteReceiveStream, stream: SocketStream) -> None:
@@ -93,11 +97,12 @@ class Control:
 
     def _append(self, request: Mapping[str, Any]) -> dict[str, Any]:
         memory = self._household.memory.of(scope_from(request["scope"]), Session(timezone=str(request["timezone"])))
-        result = memory.append(request["messages"])
+        result = memory.append(request["messages"], again=bool(request.get("again")))
         failed = [[index, reason] for index, reason in result.failed]
         return {
             "inserted": result.inserted,
-            "ignored": result.ignored,
+            "ignored": result.ignored - result.forgotten,
+            "forgotten": result.forgotten,
             "failed": failed,
             "warnings": [*result.warnings],
         }
@@ -108,8 +113,20 @@ class Control:
         return {"lines": [*page.lines], "cursor": page.cursor}
 
     def _take_in(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        taken = self._household.memory.of(scope_from(request["scope"])).take_in(request["lines"])
-        return {"inserted": taken.inserted, "ignored": taken.ignored, "failed": [[*one] for one in taken.failed]}
+        taken = self._household.memory.of(scope_from(request["scope"])).take_in(
+            request["lines"], again=bool(request.get("again"))
+        )
+        return {
+            "inserted": taken.inserted,
+            "ignored": taken.ignored,
+            "forgotten": taken.forgotten,
+            "failed": [[*one] for one in taken.failed],
+        }
+
+    def _forget(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        memory = self._household.memory.of(scope_from(request["scope"]), Session(timezone=str(request["timezone"])))
+        done = memory.forget(**request["what"], confirm=str(request.get("confirm", "")))
+        return {"done": done.done, "counts": dict(done.counts), "token": done.token, "notes": [*done.notes]}
 
     def _queue(self, request: Mapping[str, Any]) -> dict[str, Any]:
         queue, job_id = self._household.queue, request.get("job_id")

@@ -1,4 +1,4 @@
-"""The part of the admin toolset with which people leave: taking everything away."""
+"""The part of the admin toolset with which people leave: taking everything away, and being forgotten."""
 
 from __future__ import annotations
 
@@ -35,6 +35,51 @@ def export(
     return answer(ExportAnswer(lines=lines, next_cursor=page.cursor), "\n".join([prose, *map(quoted, lines)]))
 
 
+class CountItem(Answer):
+    """How many of something."""
+
+    what: str
+    count: int
+
+
+class ForgetAnswer(Answer):
+    """What would be forgotten, or was. `confirm` is what to send to forget exactly this; empty once it is done."""
+
+    done: bool
+    counts: list[CountItem]
+    confirm: str
+    notes: list[str]
+
+
+def forget(  # noqa: PLR0913, PLR0917 - each way to say what is meant
+    memory: Bound,
+    message_ids: Annotated[list[str], Field(description="Messages", max_length=1000)] = [],  # noqa: B006
+    event_id: Annotated[str, Field(description="An event, with all that say the same")] = "",
+    conversation_id: Annotated[str, Field(description="All of a conversation; narrowed by the next three")] = "",
+    since: Annotated[str, Field(description="ISO 8601, inclusive")] = "",
+    until: Annotated[str, Field(description="ISO 8601, exclusive")] = "",
+    query: Annotated[str, Field(description="What has all of these words", max_length=4000)] = "",
+    everything: Annotated[bool, Field(description="All that is the asker's own, or this group's")] = False,
+    confirm: Annotated[str, Field(description="From the first answer, once a person agreed", max_length=64)] = "",
+) -> Annotated[CallToolResult, ForgetAnswer]:
+    done = memory.forget(
+        message_ids=message_ids,
+        event_id=event_id or None,
+        conversation_id=conversation_id or None,
+        since=since or None,
+        until=until or None,
+        query=query,
+        everything=everything,
+        confirm=confirm,
+    )
+    counts = [CountItem(what=what, count=count) for what, count in done.counts.items()]
+    listed = ", ".join(f"{item.count} {item.what}" for item in counts) or "nothing"
+    prose = f"Forgotten: {listed}." if done.done else f"This would be forgotten: {listed}. Ask the person, then send it"
+    more = "" if done.done else f" again with confirm {done.token!r}."
+    result = ForgetAnswer(done=done.done, counts=counts, confirm="" if done.done else done.token, notes=[*done.notes])
+    return answer(result, " ".join([prose + more, *done.notes]))
+
+
 TOOLS = [
     Published(
         export,
@@ -44,5 +89,16 @@ TOOLS = [
         "evidence, memos, the profile with its history; page by page, as JSON lines that `shiguan import` reads. "
         f"{QUOTED}",
         annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
+    ),
+    Published(
+        forget,
+        name="forget",
+        title="Forget for good",
+        description="Forget messages, an event, a conversation, a time range, what a search finds, or everything, with "
+        "all that rests on it. The first call only says what would go and gives a token; nothing goes without it. Only "
+        "when a person says so: it cannot be undone.",
+        annotations=ToolAnnotations(
+            read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
+        ),
     ),
 ]

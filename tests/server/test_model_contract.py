@@ -2,8 +2,8 @@
 
 SHIGUAN_REAL_MODEL=qwen3:4b SHIGUAN_REAL_MODEL_BASE_URL=http://127.0.0.1:11434/v1 python -m pytest -m real_model
 
-A key, where the server wants one, is SHIGUAN_REAL_MODEL_KEY. A small model may phrase badly; what is asserted is what the
-memory promises whatever it says.
+A key, where the server wants one, is SHIGUAN_REAL_MODEL_KEY. A small model may phrase badly; what is asserted is what
+the memory promises whatever it says.
 """
 
 from __future__ import annotations

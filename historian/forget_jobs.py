@@ -1,0 +1,115 @@
+"""Taking what is forgotten out of jobs that wait or have failed: the words are in their files already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from historian.errors import ShiguanError
+from historian.forget_selection import Selection
+from historian.forget_texts import only_there, told
+from historian.intake import message_from
+from historian.job import Job
+from historian.messages import epoch_ms
+from historian.model import Message, Scope
+from historian.stand_ins import same_text
+from historian.work import APPEND, CAPTURE, END, TurnWork, scope_from
+from historian.zones import load_zone
+
+
+@dataclass(frozen=True, slots=True)
+class JobCleaner:
+    """Knows what is forgotten: by selection, ids and contents of messages, and for whom."""
+
+    scope: Scope
+    selection: Selection
+    message_ids: frozenset[str]
+    contents: tuple[str, ...]
+
+    def clean(self, job: Job) -> Job | None:
+        """Return a job without what is forgotten, None where nothing of it is left or it is all about that."""
+        try:
+            scope = scope_from(job.payload["scope"])  # type: ignore[arg-type]
+        except (KeyError, TypeError):
+            return job
+        if not self._concerns(scope):
+            return job
+        if self.selection.everything:
+            return None
+        if job.kind == APPEND:
+            return None if self._means(job.payload) else job
+        if job.kind == CAPTURE:
+            return self._exchange(job)
+        return self._turn(job) if job.kind == END else job
+
+    def _exchange(self, job: Job) -> Job | None:
+        ids: Any = job.payload.get("message_ids")
+        kept = [one for one in ids if one not in self.message_ids] if isinstance(ids, list) else []
+        if kept == ids:
+            return job
+        return job.but(payload={**job.payload, "message_ids": kept}) if kept else None
+
+    def _concerns(self, scope: Scope) -> bool:
+        """In private it is all that the user said, in groups too; in a group it is that group."""
+        if self.scope.group_id is not None:
+            return scope.group_id == self.scope.group_id
+        return scope.user_id == self.scope.user_id
+
+    def _means(self, payload: Mapping[str, Any]) -> bool:
+        try:
+            message = message_from(payload["message"], load_zone(payload["timezone"]))
+        except (ShiguanError, KeyError, TypeError, AttributeError):
+            return False
+        return message.message_id in self.message_ids or self._fits(message)
+
+    def _fits(self, message: Message) -> bool:
+        chosen = self.selection
+        if not chosen.is_by_filter or not chosen.covers_time(epoch_ms(message.ts)):
+            return False
+        if chosen.conversation_id not in (None, message.conversation_id):
+            return False
+        return not chosen.query or told(chosen.query) <= told(message.content)
+
+    def _turn(self, job: Job) -> Job | None:
+        try:
+            work = TurnWork.read(job.job_id, job.payload)
+        except ShiguanError:
+            return job
+        chosen, turn = self.selection, work.turn
+        at_time = chosen.is_by_filter and chosen.covers_time(epoch_ms(work.ended_at))
+        meant = at_time and not chosen.query and chosen.conversation_id in (None, work.session.conversation_id)
+        source = turn.source_message
+        said = source is not None and any(same_text(source, content) for content in self.contents)
+        if meant or said or f"end:{job.job_id}" in self.message_ids:
+            return None
+        named = any(one in self.message_ids for one in turn.message_ids)
+        recent = [line for line in turn.recent_messages if not self._quotes(line.content)]
+        if not named and len(recent) == len(turn.recent_messages):
+            return self._without(job, told(chosen.query)) if at_time and chosen.query else job
+        foreign = only_there(self.contents, [source or "", *(line.content for line in recent)])
+        return self._without(job, foreign, any_term=True)
+
+    def _quotes(self, content: str) -> bool:
+        return any(same_text(content, one) for one in self.contents)
+
+    def _without(self, job: Job, foreign: frozenset[str], *, any_term: bool = False) -> Job | None:
+        """Return a turn without texts that have one of these terms, or all of them; None where no statement is left."""
+
+        def speaks(text: str) -> bool:
+            return bool(foreign & told(text)) if any_term else bool(foreign) and foreign <= told(text)
+
+        turn: dict[str, Any] = dict(job.payload["turn"])  # type: ignore[call-overload]
+        turn["observations"] = ["" if speaks(one) else one for one in turn["observations"]]
+        turn["memo"] = "" if speaks(turn["memo"]) else turn["memo"]
+        turn["message_ids"] = [one for one in turn["message_ids"] if one not in self.message_ids]
+        turn["recent_messages"] = [
+            line
+            for line in turn["recent_messages"]
+            if not speaks(line["content"]) and not self._quotes(line["content"])
+        ]
+        if turn.get("source_message") and speaks(turn["source_message"]):
+            turn["source_message"] = None
+        if not any(turn["observations"]) and not turn["memo"]:
+            return None
+        return job.but(payload={**job.payload, "turn": turn})

@@ -1,0 +1,93 @@
+"""Taking forgotten events out of profiles, the present ones and every version that is kept of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from historian.errors import StoreError
+from historian.forget_cascade import Consequences, EventKey
+from historian.forget_texts import only_there, told
+from historian.model import Owner
+from historian.profile import PRIVATE, Profile, ProfileLine, Prose
+from historian.profile_text import format_file, parse
+
+Texts = Callable[[EventKey], str | None]
+"""Gives the present text of an event that stays."""
+
+
+@dataclass(slots=True)
+class Cleaned:
+    """What became of the profiles: lines and versions that were changed or removed, and the texts that went."""
+
+    entities: set[Owner] = field(default_factory=set[Owner])
+    lines: int = 0
+    rewritten: int = 0
+    versions: int = 0
+    texts: set[str] = field(default_factory=set[str])
+
+
+class ProfileCleaner:
+    """Knows what is forgotten, and takes it out of one profile after the other."""
+
+    def __init__(self, found: Consequences, text_of: Texts) -> None:
+        self._found = found
+        self._text_of = text_of
+        self._ids = {event_id for _, event_id in found.gone}
+        self._old = [*found.gone.values(), *(one.before for one in found.rewritten)]
+        self.cleaned = Cleaned()
+
+    def clean(self, profile: Profile) -> Profile:
+        """Return a profile without what is forgotten; the same value where it has nothing of it."""
+        parts = tuple(part for old in profile.parts if (part := self._part(profile.entity, old)) is not None)
+        retired = tuple(event for event in profile.retired if event not in self._ids)
+        source = None if profile.source_event_id in self._ids else profile.source_event_id
+        if parts == profile.parts and retired == profile.retired and source == profile.source_event_id:
+            return profile
+        return replace(profile, parts=parts, retired=retired, source_event_id=source)
+
+    def _part(self, entity: Owner, part: ProfileLine | Prose) -> ProfileLine | Prose | None:
+        if isinstance(part, Prose):
+            return part
+        home = entity.key if part.shown_in == PRIVATE else part.shown_in
+        gone = [event for event in part.events if (home, event) in self._found.gone]
+        kept = [event for event in part.events if (home, event) not in self._found.gone]
+        if not gone and not any((home, event) in self._found.changed for event in kept):
+            return part
+        texts = [text for event in kept if (text := self._text_of((home, event))) is not None]
+        if not texts:
+            self.cleaned.lines += 1
+            self.cleaned.texts.add(part.text)
+            return None
+        old = [self._found.gone[home, event] for event in gone]
+        old += [one.before for event in kept if (one := self._found.changed.get((home, event))) is not None]
+        line = replace(part, events=tuple(kept), confirmed=max(len(kept), part.confirmed - len(gone)))
+        if not only_there(old, texts) & told(part.text):
+            return line
+        self.cleaned.rewritten += 1
+        self.cleaned.texts.add(part.text)
+        return replace(line, text=texts[-1], source="")
+
+    def clean_bytes(self, entity: Owner, data: bytes) -> bytes | None:
+        """Return the bytes of a file without what is forgotten, the same ones where it has nothing of it.
+
+        None where it cannot be read as a profile and holds the text of a forgotten event: it cannot be kept.
+        """
+        try:
+            profile = parse(data, entity)
+        except StoreError:
+            text = data.decode("utf-8", "replace")
+            return None if any(old in text for old in self._lines()) else data
+        cleaned = self.clean(profile)
+        return data if cleaned is profile else format_file(cleaned)
+
+    def _lines(self) -> set[str]:
+        """Return every text that forgotten events had, as they may stand in a line."""
+        return {line for old in self._old for line in old.split("\n") if line}
+
+    def says(self, text: str, profile: Profile | None) -> bool:
+        """Say whether a text about a profile says what is forgotten and nothing in the profile says any more."""
+        if text in self.cleaned.texts or text in self._lines():
+            return True
+        kept = [line.text for line in profile.lines] if profile is not None else []
+        return bool(only_there(self._old, kept) & told(text))

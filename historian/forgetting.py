@@ -1,0 +1,223 @@
+"""Forgetting: what somebody asks for, whatever rests on it, and every copy of it that the data folder holds."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+from historian.biographer import Biographer
+from historian.database import Database
+from historian.errors import ConflictError, ShiguanError
+from historian.events import EVENT_WORDS
+from historian.forget_cascade import Consequences, EventKey, consequences
+from historian.forget_jobs import JobCleaner
+from historian.forget_profiles import ProfileCleaner
+from historian.forget_rows import RowRemover, remove_person
+from historian.forget_selection import Selection, Selector
+from historian.indexer import Indexer
+from historian.model import Owner, Scope
+from historian.profile_index import PROFILE_WORDS
+from historian.profiles import ProfileStore
+from historian.queue import Queue
+from historian.readable import MESSAGE_WORDS
+from historian.standstill import Standstill
+
+BACKUPS = "Backups and exports that were made before still hold it; delete them, or make them anew."
+CHANGED = "What this would forget has changed since; look at it once more and confirm that."
+LATER = "Its traces are not wiped from the disk yet, because something failed; run the same command again: {reason}"
+_DUE = "wipe_due"
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What was forgotten where, or would be: counts by place. `token` confirms a rehearsal."""
+
+    done: bool
+    counts: Mapping[str, int]
+    token: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Affected:
+    """Owners whose profiles changed, and what of merges has to go."""
+
+    entities: set[Owner] = field(default_factory=set[Owner])
+
+
+class Forgetter:
+    """Forgets for one scope at a time, while the historian stands still. Thread-safe."""
+
+    def __init__(
+        self,
+        database: Database,
+        selector: Selector,
+        profiles: ProfileStore,
+        biographer: Biographer,
+        queue: Queue,
+        indexer: Indexer,
+        standstill: Standstill,
+        wipe: Callable[[frozenset[str]], None],
+    ) -> None:
+        """`wipe` removes from the disk what deleting leaves there; it gets the names that no log may keep."""
+        self._database = database
+        self._selector = selector
+        self._profiles = profiles
+        self._biographer = biographer
+        self._queue = queue
+        self._indexer = indexer
+        self._standstill = standstill
+        self._wipe = wipe
+
+    def forget(self, scope: Scope, selection: Selection, confirm: str = "") -> Forgotten:
+        """Say what would be forgotten; with the token that this gives, forget exactly that.
+
+        Raises:
+            NotFoundError: an id is unknown in this scope.
+            ConflictError: the token is not for what would be forgotten now.
+            StoreError: something cannot be read or written, or is busy; what is done stands, and may be done again.
+        """
+        if not confirm:
+            with self._database.read() as connection:
+                found, token = self._found(connection, scope, selection)
+            return Forgotten(False, _foreseen(found), token)
+        with self._standstill.alone():
+            self._queue.recover()
+            with self._database.read() as connection:
+                found, token = self._found(connection, scope, selection)
+            if confirm != token:
+                raise ConflictError(CHANGED)
+            counts = self._carry_out(scope, selection, found)
+            notes = self._wiped(scope, selection, found)
+        return Forgotten(True, counts, token, (*notes, BACKUPS))
+
+    def finish(self) -> None:
+        """Wipe what an interrupted forgetting left on the disk. Raises StoreError."""
+        with self._database.read() as connection:
+            due = connection.execute("SELECT 1 FROM settings WHERE key = ?", (_DUE,)).fetchone() is not None
+        if due:
+            with self._standstill.alone():
+                self._wipe_now(frozenset())
+
+    def _found(self, connection: sqlite3.Connection, scope: Scope, selection: Selection) -> tuple[Consequences, str]:
+        doomed = self._selector.find(scope, selection)
+        token = doomed.token(scope, selection)
+        repeats = selection.event_id is not None or bool(selection.query)
+        return consequences(connection, doomed, repeats=repeats), token
+
+    def _carry_out(self, scope: Scope, selection: Selection, found: Consequences) -> dict[str, int]:
+        """First the files, whose rows still say what to do if this is interrupted; then all rows at once."""
+        counts: Counter[str] = Counter()
+        affected = self._clean_profiles(scope, selection, found, counts)
+        ids = frozenset[str]().union(*found.message_ids.values())
+        cleaner = JobCleaner(scope, selection, ids, tuple(found.contents))
+        counts["jobs removed"], counts["jobs changed"] = self._queue.revise(cleaner.clean)
+        with self._database.write() as connection:
+            counts["held merges"] = _release_reviews(connection, found, affected.entities)
+            counts.update(RowRemover(connection, found).run())
+            if selection.everything:
+                remove_person(connection, scope.owner, scope.user_id if scope.group_id is None else None)
+            connection.execute("INSERT OR REPLACE INTO settings (key, value) VALUES (?, '1')", (_DUE,))
+        for collection, rows in (("messages", found.doomed.messages), ("events", found.doomed.events)):
+            self._indexer.discard(collection, sorted(rows))
+        return {name: count for name, count in counts.items() if count}
+
+    def _clean_profiles(
+        self, scope: Scope, selection: Selection, found: Consequences, counts: Counter[str]
+    ) -> _Affected:
+        cleaner = ProfileCleaner(found, self._text_of(found))
+        affected = _Affected()
+        for entity in self._profiles.known():
+            if selection.everything and entity == scope.owner:
+                counts["profile files"] += self._biographer.remove(entity)
+                affected.entities.add(entity)
+                continue
+            changed, versions = self._biographer.purge(entity, partial(cleaner.clean_bytes, entity))
+            counts["profile versions"] += versions
+            if changed or versions:
+                affected.entities.add(entity)
+        counts["profile lines"] = cleaner.cleaned.lines
+        counts["profile lines rewritten"] = cleaner.cleaned.rewritten
+        self._forget_drops(cleaner, affected.entities)
+        return affected
+
+    def _forget_drops(self, cleaner: ProfileCleaner, entities: set[Owner]) -> None:
+        """Forget reasons for lines that say what is forgotten."""
+        for entity in sorted(entities, key=lambda one: one.key):
+            profile, _ = self._biographer.read(entity)
+            with self._database.write() as connection:
+                rows = connection.execute(
+                    "SELECT row, line FROM profile_drops WHERE entity_type = ? AND entity_id = ?",
+                    (entity.kind, entity.id),
+                ).fetchall()
+                gone = [row for row, line in rows if cleaner.says(line, profile)]
+                connection.execute(
+                    "DELETE FROM profile_drops WHERE row IN (SELECT value FROM json_each(?))", (json.dumps(gone),)
+                )
+
+    def _text_of(self, found: Consequences) -> Callable[[EventKey], str | None]:
+        def text_of(key: EventKey) -> str | None:
+            if key in found.changed:
+                return found.changed[key].text
+            with self._database.read() as connection:
+                row = connection.execute("SELECT text FROM events WHERE owner_key = ? AND event_id = ?", key).fetchone()
+            return None if row is None else str(row[0])
+
+        return text_of
+
+    def _wiped(self, scope: Scope, selection: Selection, found: Consequences) -> tuple[str, ...]:
+        """Wipe the disk; what cannot be wiped now is said, and done by the next call."""
+        names = frozenset[str]().union(*found.message_ids.values(), (event for _, event in found.gone))
+        if selection.everything and scope.group_id is None:
+            names |= {scope.user_id}
+        try:
+            self._wipe_now(names)
+        except ShiguanError as error:
+            log.warning("traces of what was forgotten could not be wiped: %s", error)
+            return (LATER.format(reason=error),)
+        return ()
+
+    def _wipe_now(self, names: frozenset[str]) -> None:
+        with self._database.write() as connection:
+            for words in (MESSAGE_WORDS, EVENT_WORDS, PROFILE_WORDS):
+                words.scrub(connection)
+        self._wipe(names)
+        with self._database.write() as connection:
+            connection.execute("DELETE FROM settings WHERE key = ?", (_DUE,))
+
+
+def _foreseen(found: Consequences) -> dict[str, int]:
+    doomed = found.doomed
+    counts = {
+        "messages": len(doomed.messages),
+        "events": len(doomed.events),
+        "memos": len(doomed.memos),
+        "events rewritten or flagged": len(found.rewritten),
+    }
+    return {name: count for name, count in counts.items() if count}
+
+
+def _release_reviews(connection: sqlite3.Connection, found: Consequences, entities: set[Owner]) -> int:
+    """Drop held merges that quote a changed profile or a forgotten event; what they held is merged anew."""
+    reviews: set[int] = set()
+    for entity in entities:
+        rows = connection.execute(
+            "SELECT id FROM merge_reviews WHERE entity_type = ? AND entity_id = ?", (entity.kind, entity.id)
+        )
+        reviews.update(row for (row,) in rows)
+    for key in [*found.gone, *found.changed]:
+        rows = connection.execute(
+            "SELECT review FROM merge_waiting WHERE owner_key = ? AND event_id = ? AND review IS NOT NULL", key
+        )
+        reviews.update(row for (row,) in rows)
+    for review in reviews:
+        connection.execute("UPDATE merge_waiting SET review = NULL WHERE review = ?", (review,))
+        connection.execute("DELETE FROM merge_reviews WHERE id = ?", (review,))
+    return len(reviews)

@@ -1,0 +1,271 @@
+"""Forgetting, with everything that rests on it; afterwards no byte of the data folder tells of it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from historian.model import Scope
+from tests.kit.home import Home, Person, home
+from tests.kit.scanning import traces
+
+pytestmark = pytest.mark.anyio
+
+
+def said(number: str, text: str, conversation: str = "c1", ts: str = "2026-03-01T10:00:00+08:00") -> dict[str, Any]:
+    return {"message_id": number, "conversation_id": conversation, "role": "user", "content": text, "ts": ts}
+
+
+@asynccontextmanager
+async def person(house: Home, user: str = "alice", **more: Any) -> AsyncGenerator[Person]:
+    async with house.client(user, toolsets=["host", "admin"], sender_name=user.title(), **more) as client:
+        yield client
+
+
+async def forget(client: Person, **what: Any) -> dict[str, int]:
+    """Look, confirm, and return what went."""
+    foreseen = await client.call("forget", **what)
+    assert not foreseen["done"]
+    done = await client.call("forget", **what, confirm=foreseen["confirm"])
+    assert done["done"]
+    assert not [note for note in done["notes"] if "not wiped" in note]
+    return {item["what"]: item["count"] for item in done["counts"]}
+
+
+def dangling(folder: Path) -> list[str]:
+    """Return what in the database refers to nothing."""
+    with closing(sqlite3.connect(folder / "memory.sqlite3")) as connection:
+        found = [str(row) for row in connection.execute("PRAGMA foreign_key_check")]
+        ids = "SELECT message_id FROM messages UNION SELECT alias_id FROM message_aliases"
+        checks = {
+            "reply": f"SELECT reply_to FROM messages WHERE reply_to IS NOT NULL AND reply_to NOT IN ({ids})",
+            "evidence": f"SELECT j.value FROM events e, json_each(e.message_ids) j WHERE j.value NOT IN ({ids})",
+            "same": "SELECT same_as FROM events WHERE same_as NOT IN (SELECT event_id FROM events)",
+            "waiting": "SELECT event_id FROM merge_waiting WHERE event_id NOT IN (SELECT event_id FROM events)",
+        }
+        for table, rows in (("message", "messages"), ("event", "events"), ("profile_line", "profile_lines")):
+            checks[table] = f"SELECT row FROM {table}_audiences WHERE row NOT IN (SELECT row FROM {rows})"
+            checks[f"{table} words"] = f"SELECT row FROM {rows}_lexical WHERE row NOT IN (SELECT row FROM {rows})"
+        found += [f"{name}: {row[0]}" for name, sql in checks.items() for row in connection.execute(sql)]
+    return found
+
+
+async def healthy(house: Home) -> None:
+    report = house.household.doctor.run(fix=False)
+    assert [finding for finding in report.left if finding.severity == "error"] == []
+
+
+async def test_a_message_goes_with_its_event_its_memo_its_profile_line_and_every_version_of_it(tmp_path: Path) -> None:
+    """P102: messages, word index, vectors, events, profiles, snapshots, memos: no byte is left."""
+    folder = tmp_path / "data"
+    async with home(folder) as house, person(house) as alice:
+        await alice.call(
+            "messages_append",
+            messages=[said("m1", "My Zyxquork arrived, 紫苏鲤鱼也到了。"), said("m2", "The pear tree blooms.")],
+        )
+        await alice.remember(
+            "Alice owns a Zyxquork and a 紫苏鲤鱼.", message_ids=["m1"], memo="Zyxquork noted.", force=True
+        )
+        await alice.remember("Alice has a pear tree.", message_ids=["m2"], memo="Pear noted.", force=True)
+        assert traces(folder, "Zyxquork", "紫苏鲤鱼")
+        counts = await forget(alice, message_ids=["m1"])
+        assert counts["messages"] == 1
+        assert counts["events"] == 2
+        assert counts["memos"] == 1
+        assert counts["profile lines"] >= 1
+        assert traces(folder, "Zyxquork", "紫苏鲤鱼") == []
+        assert dangling(folder) == []
+        await healthy(house)
+        assert "Zyxquork" not in str(await alice.texts("Zyxquork"))
+        assert "pear tree" in str(await alice.call("get_profile", entity_type="user"))
+        assert [memo["text"] for memo in (await alice.call("memory_status"))["memos"]] == ["Pear noted."]
+    assert traces(folder, "Zyxquork", "紫苏鲤鱼") == []
+
+
+async def test_one_event_goes_and_the_profile_sentence_that_rested_on_it_is_revised(tmp_path: Path) -> None:
+    """P103: by event, with all that say the same; the messages stay."""
+    async with home(tmp_path / "data") as house, person(house) as alice:
+        await alice.call("messages_append", messages=[said("m1", "I moved to Lund."), said("m2", "As I said: Lund.")])
+        await alice.remember("Alice lives in Lund.", message_ids=["m1"], force=True)
+        await alice.remember("Alice lives in Lund.", message_ids=["m2"], force=True)
+        await alice.remember("Alice keeps bees.", force=True)
+        (event,) = [e for e in (await alice.call("search_events", query="Lund"))["events"] if "Lund" in e["text"]]
+        counts = await forget(alice, event_id=event["event_id"])
+        assert counts["events"] == 2
+        assert "messages" not in counts
+        profile = str(await alice.call("get_profile", entity_type="user"))
+        assert "Lund" not in profile
+        assert "bees" in profile
+        assert (await alice.call("lexical_search", query_text="Lund"))["items"] != []
+
+
+async def test_a_repeat_that_rests_on_another_message_takes_the_place_of_the_statement(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    async with home(folder) as house, person(house) as alice:
+        await alice.call(
+            "messages_append", messages=[said("m1", "I moved to Lund, qorblix."), said("m2", "I live in Lund.")]
+        )
+        await alice.remember("Alice lives in Lund.", message_ids=["m1"], force=True)
+        await alice.remember("Alice lives in Lund.", message_ids=["m2"], force=True)
+        await forget(alice, message_ids=["m1"])
+        (event,) = [e for e in (await alice.call("search_events", query="Lund"))["events"] if "Lund" in e["text"]]
+        assert event["message_ids"] == ["m2"]
+        assert "Lund" in str(await alice.call("get_profile", entity_type="user"))
+        assert dangling(folder) == []
+        assert traces(folder, "qorblix") == []
+
+
+async def test_an_event_on_several_messages_loses_what_only_the_forgotten_one_said(tmp_path: Path) -> None:
+    """Derived text that rested on several sources is rewritten, flagged, and goes where nothing is left."""
+    folder = tmp_path / "data"
+    async with home(folder) as house, person(house) as alice:
+        await alice.call(
+            "messages_append",
+            messages=[said("m1", "I bought a Vrimblat."), said("m2", "The garden has twelve quinces.")],
+        )
+        both = "The garden has twelve quinces. Alice bought a Vrimblat."
+        await alice.remember(both, message_ids=["m1", "m2"], force=True)
+        await alice.remember("The garden has twelve quinces, still.", message_ids=["m1", "m2"], force=True)
+        counts = await forget(alice, message_ids=["m1"])
+        assert counts["events rewritten or flagged"] >= 1
+        found = (await alice.call("search_events", query="quinces"))["events"]
+        assert {event["text"] for event in found} >= {"The garden has twelve quinces."}
+        assert all("evidence_forgotten" in event["flags"] for event in found)
+        assert traces(folder, "Vrimblat") == []
+        assert dangling(folder) == []
+
+
+@pytest.mark.parametrize(
+    ("what", "left"),
+    [
+        ({"conversation_id": "c2"}, ["m1", "m4"]),
+        ({"since": "2026-03-02", "until": "2026-03-03"}, ["m1", "m2", "m4"]),
+        ({"query": "flumpet"}, ["m1", "m4"]),
+        ({"query": "flumpet", "until": "2026-03-02"}, ["m1", "m3", "m4"]),
+        ({"conversation_id": "c2", "query": "flumpet", "since": "2026-03-02"}, ["m1", "m2", "m4"]),
+    ],
+)
+async def test_conversation_time_and_search_narrow_each_other(
+    tmp_path: Path, what: dict[str, Any], left: list[str]
+) -> None:
+    async with home(tmp_path / "data") as house, person(house) as alice:
+        messages = [
+            said("m1", "a plain word"),
+            said("m2", "the flumpet sounds", "c2"),
+            said("m3", "the flumpet again", "c2", "2026-03-02T12:00:00+08:00"),
+            said("m4", "later", "c1", "2026-03-04T12:00:00+08:00"),
+        ]
+        await alice.call("messages_append", messages=messages)
+        await forget(alice, **what)
+        listed = (await alice.call("messages_list", since="2026-01-01", until="2030-01-01"))["items"]
+        assert sorted(message["message_id"] for message in listed) == left
+
+
+async def test_what_waits_or_has_failed_is_forgotten_too(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    async with home(folder, run=False) as house, person(house) as alice:
+        await alice.call("messages_append", messages=[said("m1", "I own a Snorkwiffle."), said("m2", "I own a boat.")])
+        for text, ids in (("Alice owns a Snorkwiffle.", ["m1"]), ("Alice owns a boat.", ["m2"])):
+            await alice.call("end", observations=[text], message_ids=ids, force=True)
+        await alice.call(
+            "end", observations=["Alice owns a boat indeed."], source_message="I own a Snorkwiffle.", force=True
+        )
+        lines = [{"content": "I own a Snorkwiffle."}, {"content": "and a hat"}]
+        await alice.call(
+            "end", observations=["Alice has a hat.", "She said Snorkwiffle."], recent_messages=lines, force=True
+        )
+        counts = await forget(alice, message_ids=["m1"])
+        assert counts["jobs removed"] == 2
+        assert counts["jobs changed"] == 1
+        assert traces(folder, "Snorkwiffle") == []
+    async with home(folder) as house, person(house) as alice:
+        await alice.drained()
+        assert sorted(await alice.texts("Alice")) == ["Alice has a hat.", "Alice owns a boat."]
+
+
+async def test_forgotten_messages_come_back_only_when_asked(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    async with home(folder) as house, person(house) as alice:
+        messages = [said("m1", "I own a Plimsoggle."), said("m2", "I own a boat.")]
+        await alice.call("messages_append", messages=messages)
+        await forget(alice, message_ids=["m1"])
+        answer = await alice.call("messages_append", messages=messages)
+        assert (answer["inserted"], answer["ignored"]) == (0, 2)
+        assert "forgotten before" in answer["warnings"][0]
+        assert traces(folder, "Plimsoggle") == []
+        memory = house.household.memory.of(Scope("alice"))
+        assert memory.append(messages, again=True).inserted == 1
+        assert memory.append(messages).ignored == 2
+
+
+async def test_everything_of_a_person_goes_and_nobody_else_loses_anything(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    async with home(folder) as house:
+        async with person(house, "mirabelle") as one:
+            await one.call(
+                "messages_append", messages=[said("m1", "Glorpwick is my dog.") | {"sender_id": "mirabelle"}]
+            )
+            await one.remember(
+                "Mirabelle has a dog called Glorpwick.", message_ids=["m1"], memo="Dog noted.", force=True
+            )
+        async with person(house, "mirabelle", group="choir") as one:
+            await one.remember("Mirabelle sings Glorpwick songs.", source_message="I sing Glorpwick songs.", force=True)
+        async with person(house, "alice", group="choir") as alice:
+            await alice.remember("Alice conducts the choir.", force=True)
+        async with person(house, "mirabelle") as one:
+            await forget(one, everything=True)
+            assert await one.texts("dog") == []
+            assert (await one.call("get_profile", entity_type="user"))["text"] == ""
+        assert traces(folder, "Glorpwick", "mirabelle") == []
+        assert dangling(folder) == []
+        await healthy(house)
+        async with person(house, "alice", group="choir") as alice:
+            assert await alice.texts("choir") == ["Alice conducts the choir."]
+
+
+async def test_a_group_forgets_what_was_said_in_it_and_nothing_else(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    async with home(folder) as house:
+        async with person(house, "alice", group="choir") as alice:
+            await alice.remember("Alice sings Wobbletunes.", source_message="I sing Wobbletunes.", force=True)
+        async with person(house, "alice") as alice:
+            await alice.remember("Alice keeps bees.", force=True)
+        async with person(house, "bob", group="choir") as bob:
+            await forget(bob, everything=True)
+        assert traces(folder, "Wobbletunes") == []
+        async with person(house, "alice") as alice:
+            assert await alice.texts("bees") == ["Alice keeps bees."]
+            assert "bees" in str(await alice.call("get_profile", entity_type="user"))
+
+
+async def test_nothing_goes_without_its_token_and_nothing_of_others_can_be_named(tmp_path: Path) -> None:
+    async with home(tmp_path / "data") as house:
+        async with person(house, "alice") as alice:
+            await alice.call("messages_append", messages=[said("m1", "one"), said("m2", "two")])
+            first = await alice.call("forget", conversation_id="c1")
+            assert {item["what"]: item["count"] for item in first["counts"]} == {"messages": 2}
+            await alice.call("messages_append", messages=[said("m3", "three")])
+            assert "changed since" in await alice.refused("forget", conversation_id="c1", confirm=first["confirm"])
+            assert "changed since" in await alice.refused("forget", message_ids=["m1"], confirm="0" * 24)
+            assert "Say what to forget" in await alice.refused("forget")
+            assert "cannot be combined" in await alice.refused("forget", everything=True, message_ids=["m1"])
+            assert len((await alice.call("messages_list"))["items"]) == 3
+        async with person(house, "bob") as bob:
+            assert "no message 'm1'" in await bob.refused("forget", message_ids=["m1"])
+            assert "no event" in await bob.refused("forget", event_id="x")
+
+
+async def test_a_forgetting_that_was_interrupted_before_the_wiping_is_finished_by_the_next(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    async with home(folder) as house, person(house) as alice:
+        await alice.call("messages_append", messages=[said("m1", "I own a Quibblesnatch.")])
+        with house.household.database.write() as connection:
+            connection.execute("INSERT INTO settings (key, value) VALUES ('wipe_due', '1')")
+        house.household.historian.upkeep.look_after(0)
+        with house.household.database.read() as connection:
+            assert connection.execute("SELECT count(*) FROM settings WHERE key = 'wipe_due'").fetchone() == (0,)
