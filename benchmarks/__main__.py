@@ -17,6 +17,7 @@ SETTINGS: dict[str, list[str]] = {
     "queue": ["2000"],
     "owner": ["3"],
     "importing": ["10000"],
+    "http": ["3", "10000"],
 }
 HERE = Path(__file__).resolve().parent
 

@@ -109,11 +109,12 @@ def fill(data: Path, count: int) -> None:
                 for n in range(first, min(count, first + 2_000))
             ]
         )
-    _give_vectors(household, event_backlog(household.database))
+    give_vectors(household, event_backlog(household.database))
     household.close()
 
 
-def _give_vectors(household: Household, backlog: Any) -> None:
+def give_vectors(household: Household, backlog: Any) -> None:
+    """Give the events that wait for a vector one of the model's, with a little noise."""
     import numpy as np
 
     from historian.vectors import VectorRecord

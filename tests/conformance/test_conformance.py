@@ -12,12 +12,15 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from historian.hold import try_lock
 from tests.kit.http import Served
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(900)]
@@ -76,17 +79,35 @@ def node() -> Node:
 def tools(node: Node) -> Path:
     """Return the folder of the suite's commands, after installing them where they are not there yet."""
     CACHE.mkdir(parents=True, exist_ok=True)
-    here = CACHE / "node_modules"
-    if any(installed(here / name) != version for name, version in PACKAGES.items()):
-        wanted = [f"{name}@{version}" for name, version in PACKAGES.items()]
-        flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock", "--fetch-retries=1", "--no-save"]
-        try:
-            done = node.run(*node.npm, "install", "--prefix", str(CACHE), *flags, *wanted, seconds=INSTALL_SECONDS)
-        except subprocess.TimeoutExpired:
-            pytest.skip("The npm registry does not answer in time, so the conformance suite cannot be had.")
-        if done.returncode:
-            pytest.skip(f"The conformance suite cannot be had from the npm registry: {done.stderr.strip()[-300:]}")
-    return here / ".bin"
+    with one_at_a_time(CACHE / "install.lock"):
+        if any(installed(CACHE / "node_modules" / name) != version for name, version in PACKAGES.items()):
+            install(node)
+    return CACHE / "node_modules" / ".bin"
+
+
+def install(node: Node) -> None:
+    wanted = [f"{name}@{version}" for name, version in PACKAGES.items()]
+    flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock", "--fetch-retries=1", "--no-save"]
+    try:
+        done = node.run(*node.npm, "install", "--prefix", str(CACHE), *flags, *wanted, seconds=INSTALL_SECONDS)
+    except subprocess.TimeoutExpired:
+        pytest.skip("The npm registry does not answer in time, so the conformance suite cannot be had.")
+    if done.returncode:
+        pytest.skip(f"The conformance suite cannot be had from the npm registry: {done.stderr.strip()[-300:]}")
+
+
+@contextmanager
+def one_at_a_time(path: Path) -> Generator[None]:
+    """Let one of several test processes pass."""
+    lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        deadline = time.monotonic() + 2 * INSTALL_SECONDS
+        while not try_lock(lock):
+            assert time.monotonic() < deadline
+            time.sleep(0.2)  # another process's lock can only be looked at
+        yield
+    finally:
+        os.close(lock)
 
 
 def installed(package: Path) -> str | None:

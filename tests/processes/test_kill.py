@@ -30,7 +30,7 @@ POINTS = (
     "before:historian.queue:Queue.finish",
     "after:historian.queue:Queue.finish",
     "after:historian.queue:Queue.claim",
-    "after:historian.queue:Queue.enqueue",
+    "after:historian.queue_additions:Additions._publish",
     "after:historian.receipts:ReceiptStore.begin",
     "after:historian.events:EventStore.add",
     "before:historian.biographer:Biographer.merge",
