@@ -26,8 +26,9 @@ _REFUSED = (
 class Cursors:
     """Seals and opens cursors with a secret that stays with the record. Thread-safe.
 
-    What a cursor is bound to (tool, scope, query, filter) does not stand in it: it is signed along, so that a cursor
-    tells nothing, and one of another call, tool or user is refused in the same words as one that was made up.
+    What a cursor is bound to (tool, scope, query, filter) does not stand in it: it is signed along, and one of another
+    call, tool or user is refused in the same words as one that was made up. The place is hidden: a row number would
+    tell how much there is of others.
     """
 
     def __init__(self, database: Database) -> None:
@@ -41,7 +42,8 @@ class Cursors:
         Raises:
             StoreError: the secret can be neither read nor made now.
         """
-        signed = place + self._mac(place, bound_to)
+        mac = self._mac(place, bound_to)
+        signed = self._hidden(place, mac) + mac
         return base64.urlsafe_b64encode(signed).rstrip(b"=").decode("ascii")
 
     def open(self, cursor: str, bound_to: Sequence[object]) -> bytes:
@@ -55,7 +57,8 @@ class Cursors:
         if not _SHAPE.fullmatch(text) or len(text) % 4 == 1:
             raise InvalidInputError(_REFUSED)
         signed = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-        place, mac = signed[:-_MAC_BYTES], signed[-_MAC_BYTES:]
+        mac = signed[-_MAC_BYTES:]
+        place = self._hidden(signed[:-_MAC_BYTES], mac)
         is_canonical = base64.urlsafe_b64encode(signed).rstrip(b"=").decode("ascii") == text
         if not hmac.compare_digest(mac, self._mac(place, bound_to)) or not is_canonical:
             raise InvalidInputError(_REFUSED)
@@ -65,6 +68,14 @@ class Cursors:
         described = json.dumps([*bound_to]).encode("ascii")
         length = len(described).to_bytes(8, "big")
         return hmac.new(self._key(), length + described + place, hashlib.sha256).digest()[:_MAC_BYTES]
+
+    def _hidden(self, place: bytes, mac: bytes) -> bytes:
+        """Return a place covered by a stream that depends on its signature, or, of a covered one, the place."""
+        blocks = -(-len(place) // hashlib.sha256().digest_size)
+        stream = b"".join(
+            hmac.new(self._key(), b"hide" + bytes([block]) + mac, hashlib.sha256).digest() for block in range(blocks)
+        )
+        return bytes(one ^ other for one, other in zip(place, stream, strict=False))
 
     def _key(self) -> bytes:
         with self._lock:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from historian.audiences import known_audiences
 from historian.clock import Clock
+from historian.cursors import Cursors
 from historian.database import Database
-from historian.errors import InvalidInputError, NotFoundError
+from historian.errors import NotFoundError
 from historian.events import EventStore
 from historian.model import Owner, Reach, Scope
 from historian.profiles import ProfileStore
@@ -33,7 +35,8 @@ PARTS = ("about", "messages", "events", "memos", "profiles")
 MAX_CHARACTERS = 4_000_000
 """Characters of messages after which a page ends, however few those are."""
 _LOWEST = -(1 << 63)
-_NO_CURSOR = "This cursor is not one of an export; begin again without it."
+_PLACE = struct.Struct(">Bq")
+"""Which part, and the last row of it that was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,27 +51,34 @@ class Exporter:
     """Reads everything that a scope may read of its own. Thread-safe; nothing is locked for longer than a page."""
 
     def __init__(
-        self, database: Database, record: Record, events: EventStore, profiles: ProfileStore, clock: Clock
+        self,
+        database: Database,
+        record: Record,
+        events: EventStore,
+        profiles: ProfileStore,
+        cursors: Cursors,
+        clock: Clock,
     ) -> None:
         self._database = database
         self._record = record
         self._events = events
         self._profiles = profiles
+        self._cursors = cursors
         self._clock = clock
 
     def page(self, scope: Scope, cursor: str, limit: int) -> ExportPage:
         """Return up to `limit` lines from `cursor` on; an empty one begins.
 
         Raises:
-            InvalidInputError: the cursor is none of these.
+            InvalidInputError: the cursor is none of an export of this scope.
             StoreError: something cannot be read now.
         """
-        part, after = _position(cursor)
-        lines, last = self._lines(part, scope, after, limit)
-        if last is not None:
-            return ExportPage(tuple(lines), f"{part}:{last}")
-        following = PARTS.index(part) + 1
-        return ExportPage(tuple(lines), PARTS[following] if following < len(PARTS) else "")
+        bound_to = ["export", scope.user_id, scope.group_id, *sorted(scope.reach())]
+        number, after = _PLACE.unpack(self._cursors.open(cursor, bound_to)) if cursor.strip() else (0, _LOWEST)
+        lines, last = self._lines(PARTS[number], scope, after, limit)
+        following = (number, last) if last is not None else (number + 1, _LOWEST)
+        is_last = following[0] == len(PARTS)
+        return ExportPage(tuple(lines), "" if is_last else self._cursors.seal(_PLACE.pack(*following), bound_to))
 
     def _lines(self, part: str, scope: Scope, after: int, limit: int) -> tuple[Sequence[Line], int | None]:
         reach = scope.reach()
@@ -168,14 +178,3 @@ def _memo(
     kind, _, identifier = owner_key.partition(":")
     owner = Owner("group" if kind == "group" else "user", identifier)
     return KeptMemo(owner, author_key, request_id, Memo(text, job_id, datetime.fromtimestamp(ts_ms / 1000, UTC), zone))
-
-
-def _position(cursor: str) -> tuple[str, int]:
-    part, _, after = (cursor or PARTS[0]).partition(":")
-    try:
-        row = int(after) if after else _LOWEST
-    except ValueError:
-        raise InvalidInputError(_NO_CURSOR) from None
-    if part not in PARTS or not _LOWEST <= row < -_LOWEST or len(cursor) > 40:
-        raise InvalidInputError(_NO_CURSOR)
-    return part, row

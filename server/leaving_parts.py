@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from historian.clock import Clock
+from historian.cursors import Cursors
 from historian.database import Database
 from historian.engine import Engine
 from historian.events import EventStore
@@ -73,7 +74,7 @@ def make_leaving(folder: Path, sources: Sources, traces: Traces, clock: Clock) -
         wipe=wiper.wipe,
     )
     return LeavingParts(
-        exporter=Exporter(database, record, events, profiles.store, clock),
+        exporter=Exporter(database, record, events, profiles.store, Cursors(database), clock),
         intaker=Intaker(database, record, events, sources.memos, profiles.store, profiles.biographer, traces.indexer),
         forgetter=forgetter,
         standstill=standstill,
