@@ -13,6 +13,7 @@ import threading
 import time
 
 from historian.errors import StoreError
+from historian.liveness import look_up
 
 TYPE_CHECKING = False  # `typing` would cost every hook two milliseconds; checkers know this name
 if TYPE_CHECKING:
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
     from os import PathLike
     from types import TracebackType
 
-_TEMPORARY = re.compile(r"\.~[0-9a-f]{16}\.tmp\Z")
+_TEMPORARY = re.compile(r"\.~([0-9a-f]{8})[0-9a-f]{8}\.tmp\Z")
+ORPHANED_SECONDS = 10.0
+"""After which a temporary goes whose process is not found: one of another container cannot be, and may live."""
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _CLOSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 _FLUSHES_AT_ONCE = 2
@@ -189,7 +192,7 @@ class SharedFlush:
 
 def temporary_in(folder: str) -> str:
     """Return a path for a new temporary file in `folder`, which `sweep_temporaries` knows for one."""
-    return f"{folder}{os.sep}.~{os.urandom(8).hex()}.tmp"
+    return f"{folder}{os.sep}.~{os.getpid():08x}{os.urandom(4).hex()}.tmp"
 
 
 class FolderSync(SharedFlush):
@@ -270,19 +273,22 @@ def write_durably(
 
 
 def sweep_temporaries(folder: str | PathLike[str], older_than_seconds: float) -> int:
-    """Remove temporaries that crashes left in `folder` and that are older than so many seconds; return how many.
+    """Remove temporaries that crashes left in `folder`, and return how many: those that are older than so many seconds,
+    and those whose process is gone.
 
     Raises:
         StoreError: the folder cannot be read or written.
     """
-    limit = time.time() - older_than_seconds
+    now = time.time()
     removed = 0
     with DiskErrors(), os.scandir(folder) as entries:
         for entry in entries:
-            if not _TEMPORARY.match(entry.name):
+            named = _TEMPORARY.match(entry.name)
+            if named is None:
                 continue
             try:
-                if entry.stat(follow_symlinks=False).st_mtime <= limit:
+                age = now - entry.stat(follow_symlinks=False).st_mtime
+                if age >= older_than_seconds or (age >= ORPHANED_SECONDS and look_up(int(named[1], 16), "") is False):
                     os.unlink(entry.path)
                     removed += 1
             except FileNotFoundError:

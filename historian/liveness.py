@@ -61,13 +61,13 @@ class Claimer:
         if self.host == me.host and self.boot and me.boot and self.boot != me.boot:
             return False
         if self.host == me.host and self.boot == me.boot and self.space == me.space:
-            found = _look_up(self.pid, self.start)
+            found = look_up(self.pid, self.start)
             if found is not None:
                 return found
         return silent_seconds < HEARTBEAT_STALE_SECONDS
 
 
-def _look_up(pid: int, start: str) -> bool | None:
+def look_up(pid: int, start: str) -> bool | None:
     """Tell whether the process that had `pid` and `start` runs; None where that cannot be told."""
     if sys.platform == "win32":
         return None

@@ -12,7 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from historian.durable import Disk, FailingDisk, FolderSync, sweep_temporaries, write_durably
+from historian.durable import (
+    ORPHANED_SECONDS,
+    Disk,
+    FailingDisk,
+    FolderSync,
+    sweep_temporaries,
+    write_durably,
+)
 from historian.errors import StoreError
 
 FULL_DISK = """
@@ -107,6 +114,19 @@ def test_a_failed_folder_flush_is_told_and_the_next_caller_tries_again(tmp_path:
         folder.sync()
     disk.broken = False
     folder.sync()
+
+
+def test_a_temporary_goes_soon_where_its_process_is_gone_and_stays_where_it_lives(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        ended.wait()
+    gone, lives = (tmp_path / f".~{pid:08x}{'0' * 8}.tmp" for pid in (ended.pid, os.getpid()))
+    for path in (gone, lives):
+        path.write_bytes(b"half")
+    assert sweep_temporaries(tmp_path, 3600) == 0
+    for path in (gone, lives):
+        os.utime(path, (path.stat().st_mtime - 2 * ORPHANED_SECONDS,) * 2)
+    assert sweep_temporaries(tmp_path, 3600) == 1
+    assert lives.exists()
 
 
 def test_only_old_temporaries_of_ours_are_swept(tmp_path: Path) -> None:
