@@ -201,10 +201,17 @@ class Stdio:
 
     def drained(self) -> dict[str, Any]:
         """Wait until no job of the scope is pending or processing and return the status."""
+        return self._until_none_is("pending", "processing")
+
+    def embedded(self) -> dict[str, Any]:
+        """Wait until every text of the scope has its vector too, which follows behind, and return the status."""
+        return self._until_none_is("pending", "processing", "unembedded")
+
+    def _until_none_is(self, *states: str) -> dict[str, Any]:
         deadline = time.monotonic() + CEILING
         while True:
             status = self.call("memory_status")
-            if not status["pending"] and not status["processing"]:
+            if not any(status[state] for state in states):
                 return status
             assert time.monotonic() < deadline, (status, self.stderr[-2000:])
             time.sleep(0.03)

@@ -125,7 +125,7 @@ class Load:
             for job_id in self.job_ids.values():
                 assert server.call("memory_status", job_id=job_id)["job"]["state"] == "done"
             server.ready()
-            assert server.call("memory_status")["unembedded"] == 0
+            assert server.embedded()["unembedded"] == 0
             for number in self.ends[:: max(1, len(self.ends) // 8)]:
                 found = server.texts(f"K{number}X", top_k=200)
                 assert sum(f"K{number}X" in text for text in found) == 1, found
