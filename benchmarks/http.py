@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ if __package__ in (None, ""):
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
 from benchmarks.kit import SERVER, command, environment, folder, p50, p95, table, verdict
-from benchmarks.search import give_vectors, open_house, question, sentence
+from benchmarks.search import fill, question, sentence
 
 USERS = 64
 CALLS = 20
@@ -219,37 +218,12 @@ async def _settle(server: Server) -> None:
 # ---- the memory
 
 
-def fill(data: Path, count: int) -> list[str]:
+def fill_shared(data: Path, count: int) -> list[str]:
     """Make a data folder with so many events, shared out among the users, and return a token for each."""
-    from historian.backlog import event_backlog
-    from historian.events import EventStore
-    from historian.model import Event, Owner
     from server.http.identity import READ, WRITE
     from server.http.tokens import TOKENS_NAME, TokenFile
 
-    household, start = open_house(data), datetime(2026, 1, 1, tzinfo=UTC)
-    store = EventStore(household.database)
-    for first in range(0, count, 2_000):
-        store.add(
-            [
-                Event(
-                    event_id=f"event-{n}",
-                    owner=Owner("user", name_of(n % USERS)),
-                    request_id=f"job-{n}",
-                    end_seq=0,
-                    index=0,
-                    text=sentence(n),
-                    original=sentence(n),
-                    timestamp=start + timedelta(minutes=n),
-                    timezone="Asia/Shanghai",
-                    user_id=name_of(n % USERS),
-                    sender_id=name_of(n % USERS),
-                )
-                for n in range(first, min(count, first + 2_000))
-            ]
-        )
-    give_vectors(household, event_backlog(household.database))
-    household.close()
+    fill(data, count, lambda n: name_of(n % USERS))
     (data / "shiguan.toml").write_text("[server]\nrate_limit = 0\n", encoding="utf-8")
     file = TokenFile(data / TOKENS_NAME)
     return [file.create(name_of(number), scopes=[READ, WRITE])[1] for number in range(USERS)]
@@ -268,7 +242,7 @@ def main(arguments: list[str]) -> int:
     rounds, events = (int(argument) for argument in [*arguments, *["5", "10000"][len(arguments) :]])
     with folder() as root:
         data = root / "data"
-        tokens = fill(data, events)
+        tokens = fill_shared(data, events)
         ours_called = [*SERVER, "--http", "--port", "0", "--data-dir", str(data)]
         with serving(command(EMPTY), ["none"] * USERS) as empty, serving(ours_called, tokens) as ours:
             asyncio.run(_settle(ours))

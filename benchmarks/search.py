@@ -81,21 +81,21 @@ def open_house(data: Path) -> Household:
     return household
 
 
-def fill(data: Path, count: int) -> None:
-    """Make a data folder with so many events of one user, with words and vectors."""
+def fill(data: Path, count: int, user_of: Callable[[int], str] = lambda _: USER) -> None:
+    """Make a data folder with so many events, with words and vectors; event `n` is that of `user_of(n)`."""
     from historian.backlog import event_backlog
     from historian.events import EventStore
     from historian.model import Event, Owner
 
     household = open_house(data)
-    owner, start = Owner("user", USER), datetime(2026, 1, 1, tzinfo=UTC)
+    start = datetime(2026, 1, 1, tzinfo=UTC)
     store = EventStore(household.database)
     for first in range(0, count, 2_000):
         store.add(
             [
                 Event(
                     event_id=f"event-{n}",
-                    owner=owner,
+                    owner=Owner("user", user_of(n)),
                     request_id=f"job-{n}",
                     end_seq=0,
                     index=0,
@@ -103,8 +103,8 @@ def fill(data: Path, count: int) -> None:
                     original=sentence(n),
                     timestamp=start + timedelta(minutes=n),
                     timezone="Asia/Shanghai",
-                    user_id=USER,
-                    sender_id=USER,
+                    user_id=user_of(n),
+                    sender_id=user_of(n),
                 )
                 for n in range(first, min(count, first + 2_000))
             ]

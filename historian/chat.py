@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
+from historian.errors import RetryableModelError
 from prompts import Prompt
 
 if TYPE_CHECKING:
@@ -147,3 +148,13 @@ class Chat(Protocol):
     def close(self) -> None:
         """Let go of all connections."""
         ...
+
+
+def troubles_of(chat: Chat, role: Role) -> tuple[ChatTrouble, ...]:
+    """Return what keeps a role from having a model at the moment."""
+    return tuple(trouble for trouble in chat.troubles() if role in trouble.roles)
+
+
+def is_away(chat: Chat, role: Role, error: RetryableModelError) -> bool:
+    """Say whether an endpoint that failed is out of order: asked not to be called, or failed more than by chance."""
+    return bool(error.retry_after or troubles_of(chat, role))

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from historian.chat import Finish, Message, ToolCall, ToolSpec, Usage
+from historian.connection import Connection
 from historian.endpoint import model_error
 from historian.errors import ModelError, RetryableModelError, UnusableAnswerError
 from historian.options import ChatOptions
 
 if TYPE_CHECKING:
-    from openai import APIStatusError, OpenAI
+    from openai import APIStatusError
 
 WHAT = "chat model endpoint"
 _TOO_LONG, _FILTERED = "context_length_exceeded", "content_filter"
@@ -48,8 +48,7 @@ class ChatWire:
 
     def __init__(self, options: ChatOptions) -> None:
         self._options = options
-        self._lock = threading.Lock()
-        self._client: OpenAI | None = None
+        self._connection = Connection(options.base_url, options.api_key, options.timeout)
 
     def complete(self, request: Mapping[str, Any]) -> Completion:
         """Send a request and return the answer.
@@ -65,7 +64,7 @@ class ChatWire:
         begun = time.monotonic()
         body = {"model": self._options.model, **request}
         try:  # the typed method costs twice as much, since it looks through every part of the request for files
-            answer = self._opened().post("/chat/completions", body=body, cast_to=httpx2.Response)
+            answer = self._connection.opened().post("/chat/completions", body=body, cast_to=httpx2.Response)
         except openai.APIStatusError as error:
             raise _refused(error) from None
         except openai.OpenAIError as error:
@@ -74,18 +73,7 @@ class ChatWire:
 
     def close(self) -> None:
         """Let go of the connections. Another request opens them again."""
-        with self._lock:
-            client, self._client = self._client, None
-        if client is not None:
-            client.close()
-
-    def _opened(self) -> OpenAI:
-        with self._lock:
-            if self._client is None:
-                from historian.http_client import open_client
-
-                self._client = open_client(self._options.base_url, self._options.api_key, self._options.timeout)
-            return self._client
+        self._connection.close()
 
 
 def message_parameters(messages: Sequence[Message]) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from historian import violations
 from historian.capture_rules import NOTHING, REASONS, needs_a_date, worth_keeping
-from historian.chat import Chat
+from historian.chat import Chat, is_away
 from historian.errors import ModelError, NotConfiguredError, RetryableModelError, UnusableAnswerError
 from historian.facts import facts_of, language_of, moment
 from historian.gate import GateKind, inspect
@@ -92,7 +92,7 @@ class Considerer:
             except UnusableAnswerError as unusable:
                 wrote, complaints = unusable.wrote, list(unusable.violations) or [str(unusable)]
             except RetryableModelError as error:
-                if error.retry_after or any("capture" in one.roles for one in self._chat.troubles()):
+                if is_away(self._chat, "capture", error):
                     trouble = "outage"
                     break
                 continue

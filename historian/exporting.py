@@ -175,6 +175,5 @@ def _aliases(connection: sqlite3.Connection, rows: Sequence[int]) -> dict[int, l
 def _memo(
     owner_key: str, author_key: str | None, request_id: str, text: str, job_id: str, ts_ms: int, zone: str
 ) -> KeptMemo:
-    kind, _, identifier = owner_key.partition(":")
-    owner = Owner("group" if kind == "group" else "user", identifier)
+    owner = Owner.of_key(owner_key)
     return KeptMemo(owner, author_key, request_id, Memo(text, job_id, datetime.fromtimestamp(ts_ms / 1000, UTC), zone))

@@ -107,7 +107,7 @@ class RowRemover:
 
     def _forget_names(self, senders: Iterable[tuple[str, str | None]]) -> None:
         """Forget who takes part where no message says so any more."""
-        keys = {key for owner, sender in senders for key in _owner(owner).audiences(sender)}
+        keys = {key for owner, sender in senders for key in Owner.of_key(owner).audiences(sender)}
         for number in known_audiences(self._connection, frozenset(keys)):
             self._connection.execute(
                 "DELETE FROM participants WHERE audience_id = ? AND NOT EXISTS (SELECT 1 FROM message_audiences AS a"
@@ -154,7 +154,7 @@ class RowRemover:
         numbers: dict[tuple[str, str | None], tuple[int, ...]] = {}
         for row, owner, sender in rows:
             if (owner, sender) not in numbers:
-                numbers[owner, sender] = audience_ids(self._connection, _owner(owner).audiences(sender))
+                numbers[owner, sender] = audience_ids(self._connection, Owner.of_key(owner).audiences(sender))
             self._connection.executemany(
                 f"DELETE FROM {table} WHERE audience_id = ? AND row = ?",
                 [(number, row) for number in numbers[owner, sender]],
@@ -190,8 +190,3 @@ def remove_person(connection: sqlite3.Connection, owner: Owner, person: str | No
         f"NOT EXISTS (SELECT 1 FROM {table} AS t WHERE t.audience_id = audiences.id)" for table in listed
     )
     connection.execute(f"DELETE FROM audiences WHERE key {_IN} AND {unused}", (json.dumps(sorted(keys)),))
-
-
-def _owner(key: str) -> Owner:
-    kind, _, identifier = key.partition(":")
-    return Owner("group" if kind == "group" else "user", identifier)

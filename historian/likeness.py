@@ -22,7 +22,7 @@ from historian.identity import negations
 from historian.identity_numbers import figures, ordered_numbers
 from historian.model import Owner
 from historian.patterns import words
-from historian.sameness import statement_key
+from historian.sameness import LETTER_A, statement_key
 from historian.wording import HEDGES, canonical, lemma
 
 CANDIDATES = 8
@@ -33,7 +33,6 @@ _PAST = re.compile(
     r"thought|lived|liked|loved|hated|worked|played|\w{2,}ed)\b"
 )
 _ASPECT = re.compile(r"过(?!敏|年|节|来|去|程|度|滤|期|失|剩|渡)|曾|已|将|要(?!求|点)|正在|刚|才|快")
-_LETTER_A = re.compile(r"(?<=[a-z] )A(?!\w)")  # plan A, vitamin A
 _SAID_ALIKE = (
     (
         re.compile(
@@ -115,7 +114,7 @@ def _structure(text: str) -> tuple[object, ...]:
         bool(_PAST.search(folded)),
         tuple(_ASPECT.findall(folded)),
         text.rstrip().endswith(("?", "？")),
-        len(_LETTER_A.findall(text)),
+        len(LETTER_A.findall(text)),
         tuple(re.findall(r"[%+#$€£¥°=<>/*&@~^|\\]", folded)),
     )
 

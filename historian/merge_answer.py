@@ -6,25 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-
-def _text(given: object) -> object:
-    return "" if given is None else given
-
-
-def _several(given: object) -> object:
-    """Take one number or text for a list of it: weak models write both."""
-    if given is None or given == "":
-        return []
-    return given if isinstance(given, list) else [given]
-
-
-def _number(given: object) -> object:
-    return 0 if given is None or given == "" else given
-
-
-Text = Annotated[str, BeforeValidator(_text)]
-Numbers = Annotated[list[int], BeforeValidator(_several)]
-Number = Annotated[int, BeforeValidator(_number)]
+from historian.lenient import Number, Numbers, Text, several
 
 
 class LineFate(BaseModel):
@@ -54,7 +36,7 @@ class MergeAnswer(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    lines: Annotated[list[LineFate], BeforeValidator(_several)]
-    added: Annotated[list[Added], BeforeValidator(_several)] = Field(default_factory=list)
+    lines: Annotated[list[LineFate], BeforeValidator(several)]
+    added: Annotated[list[Added], BeforeValidator(several)] = Field(default_factory=list)
     passing: Numbers = Field(default_factory=list, description="numbers of statements that soon hold no longer")
-    tags: Annotated[list[str], BeforeValidator(_several)] = Field(default_factory=list)
+    tags: Annotated[list[str], BeforeValidator(several)] = Field(default_factory=list)

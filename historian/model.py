@@ -25,6 +25,12 @@ class Owner:
     kind: EntityType
     id: str
 
+    @classmethod
+    def of_key(cls, key: str) -> Owner:
+        """Return the owner of which `key` is the key."""
+        kind, _, identifier = key.partition(":")
+        return cls("group" if kind == "group" else "user", identifier)
+
     @property
     def key(self) -> str:
         """`user:<id>` or `group:<id>`; also the audience key that reads all of it."""

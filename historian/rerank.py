@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import logging
 import math
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from historian.clock import Clock
+from historian.connection import Connection
 from historian.embed import clean
 from historian.endpoint import model_error
 from historian.errors import ModelError, RetryableModelError
 from historian.options import QueryOptions, RerankOptions
 from historian.outages import OutageGuard
-
-if TYPE_CHECKING:
-    from openai import OpenAI
 
 WHAT = "reranker"
 LONGEST = 4000
@@ -46,8 +43,7 @@ class HttpReranker:
     def __init__(self, options: RerankOptions, clock: Clock) -> None:
         self._options = options
         self._guard = OutageGuard(WHAT, clock)
-        self._lock = threading.Lock()
-        self._client: OpenAI | None = None
+        self._connection = Connection(options.base_url, options.api_key, options.timeout)
         self._texts_are_called = "documents"
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float | None]:
@@ -58,10 +54,7 @@ class HttpReranker:
 
     def close(self) -> None:
         """Let go of all connections."""
-        with self._lock:
-            client, self._client = self._client, None
-        if client is not None:
-            client.close()
+        self._connection.close()
 
     def _asked(self, query: str, texts: Sequence[str]) -> object:
         import openai
@@ -85,18 +78,9 @@ class HttpReranker:
     def _post(self, query: str, name: str, texts: Sequence[str]) -> object:
         body = {"model": self._options.model, "query": query, name: list(texts), "top_n": len(texts)}
         try:
-            return self._opened().post("/rerank", cast_to=object, body=body)
+            return self._connection.opened().post("/rerank", cast_to=object, body=body)
         except ValueError:  # the body is no JSON
             raise _unreadable() from None
-
-    def _opened(self) -> OpenAI:
-        with self._lock:
-            if self._client is None:
-                from historian.http_client import open_client
-
-                options = self._options
-                self._client = open_client(options.base_url, options.api_key, options.timeout)
-            return self._client
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ _TOKEN = re.compile(
 )
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "−": "-", "–": "-"})
 
-_LETTER_A = re.compile(r"(?<=[a-z] )A(?!\w)")  # plan A, vitamin A: no article
+LETTER_A = re.compile(r"(?<=[a-z] )A(?!\w)")  # plan A, vitamin A: no article
 _CHINESE_DATE = re.compile(r"(\d{4})\s*年\s*(\d{1,2})\s*月\s*(\d{1,2})\s*[日号]")
 _NUMERIC_DATE = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
 _CHINESE_CLOCK = re.compile(r"(?<!\d)(\d{1,2})点(\d{1,2})分")
@@ -77,7 +77,7 @@ def statement_key(text: str) -> str:
 
 
 def _key(text: str) -> str:
-    folded = _folded(_LETTER_A.sub("a_", text))
+    folded = _folded(LETTER_A.sub("a_", text))
     folded = _CHINESE_DATE.sub(_date, folded)
     folded = _NUMERIC_DATE.sub(_date, folded)
     folded = _CHINESE_CLOCK.sub(lambda found: f" {int(found[1])}:{int(found[2]):02d} ", folded)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from historian import violations
-from historian.chat import Chat
+from historian.chat import Chat, is_away
 from historian.errors import ModelError, NotConfiguredError, RetryableModelError, UnusableAnswerError
 from historian.gate import Finding, GateKind, inspect
 from historian.identity import Drift, check_identity
@@ -91,7 +91,7 @@ class Scribe:
             except UnusableAnswerError as unusable:
                 wrote, complaints = unusable.wrote, list(unusable.violations) or [str(unusable)]
             except RetryableModelError as error:
-                if error.retry_after or self._is_out_of_order():
+                if is_away(self._chat, "rewrite", error):
                     return round_.ended("outage")
                 continue
             except (ModelError, NotConfiguredError):
@@ -101,10 +101,6 @@ class Scribe:
             retry = self._prompts.load("rewrite.retry", brief.language).render(violations=complaints)
             prompt = first.again(wrote, retry)
         return round_.ended("unusable")
-
-    def _is_out_of_order(self) -> bool:
-        """Tell whether the endpoint failed for more than once by chance."""
-        return any("rewrite" in trouble.roles for trouble in self._chat.troubles())
 
     def _first(self, tasks: Sequence[Task], brief: Brief) -> Prompt:
         return self._prompts.load("rewrite", brief.language).render(

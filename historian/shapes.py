@@ -6,19 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-
-def _text(given: object) -> object:
-    return "" if given is None else given
-
-
-def _several(given: object) -> object:
-    """Take one for a list of it, and nothing for an empty one: weak models write both."""
-    if given is None or given == "":
-        return []
-    return given if isinstance(given, list) else [given]
-
-
-Text = Annotated[str, BeforeValidator(_text)]
+from historian.lenient import Numbers, Text, several
 
 
 class Statement(BaseModel):
@@ -31,7 +19,7 @@ class Statement(BaseModel):
 class Rewriting(BaseModel):
     """A statement for each observation."""
 
-    statements: Annotated[list[Statement], BeforeValidator(_several)]
+    statements: Annotated[list[Statement], BeforeValidator(several)]
 
 
 class Verdict(BaseModel):
@@ -40,6 +28,4 @@ class Verdict(BaseModel):
     should_remember: bool
     reason: Text = Field("", description="why, in one sentence")
     statement: Text = Field("", description="what is worth remembering, in one sentence; empty where nothing is")
-    messages: Annotated[list[int], BeforeValidator(_several)] = Field(
-        default_factory=list, description="numbers of the messages that say it"
-    )
+    messages: Numbers = Field(default_factory=list, description="numbers of the messages that say it")

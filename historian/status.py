@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from historian.clock import Clock
 from historian.errors import InvalidInputError, NotFoundError
@@ -23,6 +24,9 @@ from historian.steps import Steps
 from historian.troubles import Troubles
 from historian.views import HeldMerge, JobState, JobStatus, Memo, Status
 from historian.work import END, TurnWork, acknowledged_at
+
+if TYPE_CHECKING:
+    from historian.job import State
 
 FAILURES_SHOWN = 20
 SLOW_SECONDS = 60.0
@@ -106,14 +110,17 @@ class StatusReader:
             timezone=timezone,
             job=self._job(scope, job_id) if job_id is not None else None,
             failures=tuple(self._status(job, "failed") for job in failed[-FAILURES_SHOWN:]),
-            memos=tuple(self.memos(scope, memos)),
+            memos=tuple(self._newest_memos(scope, unfinished, memos)),
             hint=self._hint(oldest, pending, in_all, len(failed)),
             held=tuple(self._held(scope)),
         )
 
     def memos(self, scope: Scope, limit: int) -> list[Memo]:
         """Return the newest memos of the scope, newest first; those of waiting jobs stand first."""
-        waiting = [memo for _, job in self._queue.unfinished(scope.owner.key) for memo in _memo_of(job)]
+        return self._newest_memos(scope, self._queue.unfinished(scope.owner.key), limit)
+
+    def _newest_memos(self, scope: Scope, unfinished: Sequence[tuple[State, Job]], limit: int) -> list[Memo]:
+        waiting = [memo for _, job in unfinished for memo in _memo_of(job)]
         waiting.sort(key=lambda memo: memo.at, reverse=True)
         known = {memo.job_id for memo in waiting}
         stored = [memo for memo in self._memos.newest(scope.owner, limit) if memo.job_id not in known]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from historian.amendments import Amendments, Restatement
-from historian.chat import Chat
+from historian.chat import Chat, troubles_of
 from historian.clock import Clock
 from historian.events import StoredEvent
 from historian.evidence import EvidenceFinder
@@ -112,7 +112,7 @@ class Upgrader:
 
     def _until_it_answers(self) -> float:
         now = self.clock.now()
-        troubles = [one for one in self.chat.troubles() if "rewrite" in one.roles]
+        troubles = troubles_of(self.chat, "rewrite")
         return max(((one.retry_at - now).total_seconds() for one in troubles), default=0.0)
 
     def _drafts(self, found: Sequence[StoredEvent]) -> tuple[dict[int, Draft], bool]:

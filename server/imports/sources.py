@@ -8,6 +8,7 @@ import stat
 import sys
 import tempfile
 import zipfile
+from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -28,54 +29,63 @@ _UNNAMED = "_chat.txt"
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
 
 
-class FilePiece:
+class SourcePiece(ABC):
+    """A file to be imported, wherever it lies; `position` says how far it has been read, in bytes of `size`."""
+
+    name: str
+    title: str
+    size: int
+    modified: float
+
+    def __init__(self) -> None:
+        self.position = 0
+        self._head: bytes | None = None
+
+    @property
+    def head(self) -> bytes:
+        """Its first bytes, read once."""
+        if self._head is None:
+            with self.open() as stream:
+                self._head = stream.read(HEAD_BYTES)
+        return self._head
+
+    @abstractmethod
+    def open(self) -> BinaryIO:
+        """Return its bytes from the beginning."""
+
+    def _note(self, position: int) -> None:
+        self.position = position
+
+
+class FilePiece(SourcePiece):
     """A file on the disk."""
 
     def __init__(self, path: Path, name: str, folder: str) -> None:
+        super().__init__()
         with reading():
             about = path.stat()
         self.name = name
         self.title = folder if path.name == _UNNAMED and folder else path.name
         self.size = about.st_size
         self.modified = about.st_mtime
-        self.position = 0
         self._path = path
-        self._head: bytes | None = None
-
-    @property
-    def head(self) -> bytes:
-        """Its first bytes, read once."""
-        if self._head is None:
-            self._head = _head(self)
-        return self._head
 
     def open(self) -> BinaryIO:
         """Return its bytes from the beginning."""
         return guarded(lambda: self._path.open("rb"), self._note)
 
-    def _note(self, position: int) -> None:
-        self.position = position
 
-
-class StreamPiece:
+class StreamPiece(SourcePiece):
     """What came in over stdin, kept in a nameless temporary file so that it can be looked at twice."""
 
     name = STDIN
     title = "stdin"
 
     def __init__(self, kept: BinaryIO, size: int, modified: float) -> None:
+        super().__init__()
         self.size = size
         self.modified = modified
-        self.position = 0
         self._kept = kept
-        self._head: bytes | None = None
-
-    @property
-    def head(self) -> bytes:
-        """Its first bytes, read once."""
-        if self._head is None:
-            self._head = _head(self)
-        return self._head
 
     def open(self) -> BinaryIO:
         """Return its bytes from the beginning."""
@@ -83,30 +93,19 @@ class StreamPiece:
         os.lseek(descriptor, 0, os.SEEK_SET)
         return guarded(lambda: os.fdopen(descriptor, "rb"), self._note)
 
-    def _note(self, position: int) -> None:
-        self.position = position
 
-
-class MemberPiece:
+class MemberPiece(SourcePiece):
     """A file in a zip archive; nothing of it is ever written to the disk."""
 
     def __init__(self, archive: zipfile.ZipFile, member: zipfile.ZipInfo, title: str) -> None:
+        super().__init__()
         self.name = member.filename
         base = member.filename.rpartition("/")[2]
         self.title = title if base == _UNNAMED else base
         self.size = member.file_size
         self.modified = _modified(member)
-        self.position = 0
         self._archive = archive
         self._member = member
-        self._head: bytes | None = None
-
-    @property
-    def head(self) -> bytes:
-        """Its first bytes, read once."""
-        if self._head is None:
-            self._head = _head(self)
-        return self._head
 
     def open(self) -> BinaryIO:
         """Return its bytes from the beginning.
@@ -120,12 +119,6 @@ class MemberPiece:
         if member.file_size > FREE_BYTES and member.file_size > MAX_RATIO * max(member.compress_size, 1):
             raise InvalidInputError("It would become suspiciously large when unpacked, so it is left out.")
         return guarded(lambda: cast(BinaryIO, self._archive.open(member)), self._note)
-
-    def _note(self, position: int) -> None:
-        self.position = position
-
-
-SourcePiece = FilePiece | StreamPiece | MemberPiece
 
 
 @contextmanager
@@ -205,11 +198,6 @@ def _from_stdin(stack: ExitStack) -> StreamPiece:
         kept.flush()
         about = os.fstat(kept.fileno())
     return StreamPiece(cast(BinaryIO, kept), about.st_size, about.st_mtime)
-
-
-def _head(piece: SourcePiece) -> bytes:
-    with piece.open() as stream:
-        return stream.read(HEAD_BYTES)
 
 
 def _modified(member: zipfile.ZipInfo) -> float:
