@@ -16,6 +16,7 @@ SETTINGS: dict[str, list[str]] = {
     "size": ["10000"],
     "queue": ["2000"],
     "owner": ["3"],
+    "historian": ["0.2"],
     "importing": ["10000"],
     "http": ["3", "10000"],
 }

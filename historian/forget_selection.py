@@ -66,7 +66,8 @@ class Doomed:
     def token(self, scope: Scope, selection: Selection) -> str:
         """Return what confirms to forget exactly this; it differs as soon as anything more or less is meant."""
         rows = [sorted(self.messages), sorted(self.events), sorted(self.memos)]
-        document = json.dumps([scope.owner.key, scope.user_id, repr(selection), rows])
+        # not of the words of the selection: an id that is somebody else's must read like one that is nobody's
+        document = json.dumps([scope.owner.key, scope.user_id, selection.everything, rows])
         return hashlib.sha256(document.encode()).hexdigest()[:24]
 
 

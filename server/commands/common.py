@@ -49,9 +49,9 @@ def scope_of(settings: Settings | BareSettings) -> Scope:
 
 
 def log_to_stderr() -> None:
-    """Send the log to stderr. Of others only what is wrong: they log what clients asked for, and whose it was."""
+    """Send the log to stderr. Of others only what is wrong: they log what was asked for, of whom, and whose it was."""
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    for name in ("mcp", "uvicorn"):
+    for name in ("mcp", "uvicorn", "httpx", "httpx2", "openai", "chromadb"):
         logging.getLogger(name).setLevel(logging.WARNING)
 
 

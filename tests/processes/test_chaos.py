@@ -178,6 +178,7 @@ class Chaos:
             server.initialize()
             until(self.is_settled, seconds=SETTLING, what=lambda: (self.left(), server.stderr[-3000:]))
             assert server.leave() == 0
+            assert "HTTP Request" not in server.stderr, "nobody needs a line for each request, with its address"
 
     def left(self) -> dict[str, int]:
         """Return what is still to be done."""
