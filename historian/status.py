@@ -93,7 +93,6 @@ class StatusReader:
         failed = [job for job in self._queue.jobs("failed") if job.lane == lane]
         oldest = max((self._age(job) for _, job in unfinished), default=None)
         pending = sum(state == "pending" for state, _ in unfinished)
-        in_all = self._queue.waiting()
         offline = tuple(self._health.offline())
         troubles = self._health.troubles.look()
         return Status(
@@ -106,12 +105,11 @@ class StatusReader:
             offline=offline,
             troubles=troubles,
             settings=tuple(self._health.settings()),
-            waiting_in_all=in_all,
             timezone=timezone,
             job=self._job(scope, job_id) if job_id is not None else None,
             failures=tuple(self._status(job, "failed") for job in failed[-FAILURES_SHOWN:]),
             memos=tuple(self._newest_memos(scope, unfinished, memos)),
-            hint=self._hint(oldest, pending, in_all, len(failed)),
+            hint=self._hint(oldest, pending, len(failed)),
             held=tuple(self._held(scope)),
         )
 
@@ -165,15 +163,15 @@ class StatusReader:
     def _age(self, job: Job) -> float:
         return max(0.0, (self._clock.now() - acknowledged_at(job)).total_seconds())
 
-    def _hint(self, oldest: float | None, pending: int, in_all: int, failed: int) -> str:
+    def _hint(self, oldest: float | None, pending: int, failed: int) -> str:
         if not self._health.options.enabled:
             return "Set enabled = true in shiguan.toml to have the waiting jobs done and observations kept again."
         if pending and not self._health.pulse.is_alive:
             return NOBODY_WORKS
         if oldest is not None and oldest > SLOW_SECONDS:
             return (
-                f"A job has waited for {oldest:.0f} s: {in_all} jobs are pending in all, and those of one person or "
-                "group are done in order. Ask again with its job_id to see its step, attempts and last error."
+                f"A job has waited for {oldest:.0f} s: those of one person or group are done in order, and others may "
+                "stand before them. Ask again with its job_id to see its step, attempts and last error."
             )
         if failed:
             return "Some jobs failed: read their reasons, then retry or discard them with `shiguan queue`."

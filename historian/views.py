@@ -129,7 +129,7 @@ class HeldMerge:
 class Status:
     """The state of the memory, as far as it concerns one scope.
 
-    `settings` says what of the settings file has no effect; `waiting_in_all` counts the pending jobs of everybody.
+    `settings` says what of the settings file has no effect. Nothing here counts what is not of this scope.
     """
 
     pending: int
@@ -141,7 +141,6 @@ class Status:
     offline: tuple[str, ...]
     troubles: tuple[Trouble, ...]
     settings: tuple[str, ...]
-    waiting_in_all: int
     timezone: str
     job: JobStatus | None
     failures: tuple[JobStatus, ...]

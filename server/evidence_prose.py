@@ -74,7 +74,7 @@ def _line(number: int, item: EvidenceItem, most: int, with_conversation: bool) -
     if item.score is not None:
         about.append(f"score {item.score:.2f}")
     mark = "→ " if item.anchor else ""
-    who = f"{message.role} {name}".rstrip()
+    who = f"{message.role} {quoted(name)}" if name else message.role
     return (
         f"{number}. {mark}{message.ts.isoformat(timespec='seconds')} {who}: {quoted(message.content[:most])}{cut}"
         f" ({'; '.join(about)})"

@@ -41,9 +41,10 @@ def profile_prose(view: ProfileView) -> str:
 
 def profiles_prose(found: FoundProfiles) -> str:
     """List the profiles with the line that answers."""
+    names = [f" ({quoted(hit.name)})" if hit.name else "" for hit in found.profiles]
     lines = [
-        f"{number}. {hit.entity_type} {hit.entity_id}{f' ({hit.name})' if hit.name else ''}: {quoted(hit.snippet)}"
-        for number, hit in enumerate(found.profiles, start=1)
+        f"{number}. {hit.entity_type} {hit.entity_id}{name}: {quoted(hit.snippet)}"
+        for number, (hit, name) in enumerate(zip(found.profiles, names, strict=True), start=1)
     ]
     return "\n".join([*(lines or [NOTHING_FOUND]), *notices(found.degraded, ())])
 

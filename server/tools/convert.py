@@ -130,7 +130,6 @@ def status_answer(status: Status) -> StatusAnswer:
         offline=[*status.offline],
         troubles=[TroubleItem(what=one.what, since=local(one.since, status.timezone)) for one in status.troubles],
         settings=[*status.settings],
-        waiting_in_all=status.waiting_in_all,
         job=job_item(status.job, status.timezone) if status.job else None,
         failures=[
             FailureItem(

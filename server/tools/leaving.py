@@ -32,7 +32,15 @@ def export(
     lines = [json.dumps(line, ensure_ascii=False) for line in page.lines]
     more = f" Go on with cursor {page.cursor!r}." if page.cursor else " That is all."
     prose = f"{len(lines)} lines of the export, JSON objects:{more}"
-    return answer(ExportAnswer(lines=lines, next_cursor=page.cursor), "\n".join([prose, *map(quoted, lines)]))
+    return answer(
+        ExportAnswer(lines=lines, next_cursor=page.cursor),
+        "\n".join([prose, *(quoted(_escaped(line)) for line in lines)]),
+    )
+
+
+def _escaped(line: str) -> str:
+    """Return JSON that says the same without the characters that close a quotation."""
+    return line.replace("「", "\\u300c").replace("」", "\\u300d")
 
 
 class CountItem(Answer):

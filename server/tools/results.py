@@ -163,7 +163,6 @@ class StatusAnswer(Answer):
     offline: list[str]
     troubles: list[TroubleItem]
     settings: list[str]
-    waiting_in_all: int
     job: JobItem | None
     failures: list[FailureItem]
     memos: list[MemoItem]

@@ -14,19 +14,26 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
 
 from historian.session import Session
+from server.http.identity import SCOPES
 from server.sessions import app_over
 from server.trust import TrustedBinder
 from tests.kit.home import home
+from tests.kit.http import Served
 from tests.kit.published import Request
 from tests.kit.stdio import SHIGUAN, environment, stop_holder
 from tests.kit.toolsets import existing_toolsets
 
 WAIT = 60.0
 """Seconds within which what was written must have been worked off."""
+
+
+UNLIMITED = "[server]\nrate_limit = 1000000\n"
 
 
 class Heard:
@@ -98,6 +105,25 @@ def over_stdio(*flags: str) -> Transport:
     return opened
 
 
+@asynccontextmanager
+async def over_http(folder: Path, mode: str) -> AsyncGenerator[World]:
+    """Serve over HTTP; the client's token may act as anybody."""
+    toolsets = ",".join(existing_toolsets())
+    served = Served(folder, "--timezone", "UTC", "--toolsets", toolsets, toml=UNLIMITED)
+    token = served.token(None, scopes=SCOPES)
+    with served:
+
+        @asynccontextmanager
+        async def connect(heard: Heard) -> AsyncGenerator[Client]:
+            headers = {"Authorization": f"Bearer {token}"}
+            async with httpx2.AsyncClient(headers=headers, timeout=WAIT, trust_env=False) as web:
+                wire = streamable_http_client(served.url, http_client=web)
+                async with Client(wire, mode=mode, message_handler=heard.note, log_level="debug") as client:
+                    yield client
+
+        yield World(connect, lambda: served.stderr)
+
+
 # ---- asking
 
 
@@ -140,7 +166,8 @@ def difference(one: Any, other: Any, where: str = "") -> str | None:
     if isinstance(one, list) and isinstance(other, list):
         if len(one) != len(other):
             return f"{where}: {len(one)} and {len(other)} entries"
-        return _first((a, b, f"{where}[{at}]") for at, (a, b) in enumerate(zip(one, other, strict=True)))
+        pairs = zip(_unranked(one), _unranked(other), strict=True)
+        return _first((a, b, f"{where}[{at}]") for at, (a, b) in enumerate(pairs))
     return None if _is_same(one, other) else f"{where}: {' and '.join(_parting(str(one), str(other)))}"
 
 
@@ -149,6 +176,13 @@ def _parting(one: str, other: str) -> tuple[str, str]:
     still, moved = masked(one), masked(other)
     at = next((at for at, (a, b) in enumerate(zip(still, moved, strict=False)) if a != b), min(len(still), len(moved)))
     return repr(still[max(0, at - 60) : at + 90]), repr(moved[max(0, at - 60) : at + 90])
+
+
+def _unranked(entries: list[Any]) -> list[Any]:
+    """Return what was ranked in an order of its own: equal scores differ in their last digits with the time."""
+    if not all(isinstance(entry, dict) and "score" in entry for entry in entries):
+        return entries
+    return sorted(entries, key=lambda entry: masked(json.dumps({**entry, "score": 0}, sort_keys=True)))
 
 
 def _first(pairs: Iterable[tuple[Any, Any, str]]) -> str | None:
@@ -170,7 +204,8 @@ def masked(text: str) -> str:
             text = json.dumps(_still(json.loads(text)), sort_keys=True)
     for pattern, instead in _MASKED:
         text = pattern.sub(instead, text)
-    return text
+    ranked = re.compile(r"^\d+\. ", re.MULTILINE)
+    return "\n".join(sorted(ranked.sub("", text).split("\n"))) if ranked.search(text) else text
 
 
 def _still(value: Any) -> Any:

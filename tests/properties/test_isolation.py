@@ -33,6 +33,7 @@ from tests.kit.worlds import (
     harvest,
     in_this_process,
     lookalike,
+    over_http,
     over_stdio,
     said_by,
     settled,
@@ -104,10 +105,10 @@ WORDS = (
     "café:ann",
     "None",
 )
-TRANSPORTS: dict[str, Transport] = {
-    "in this process": in_this_process,
+PROCESSES: dict[str, Transport] = {
     "standalone": over_stdio("--standalone"),
     "owner": over_stdio(),
+    "http": over_http,
 }
 
 
@@ -129,6 +130,13 @@ def test_one_identifier_in_two_normal_forms_is_one_person() -> None:
 
 # ---- what was said
 
+THINGS = (
+    "a tent 帐篷",
+    "an old tent 帐篷 that was mended twice",
+    "two very small red tents 帐篷 for the children, as a gift",
+)
+"""So unlike that no two of them fit a question equally well."""
+
 
 async def common(client: Client) -> list[str]:
     """Say what is said in both worlds: Bob's things, and what both said in their group; return the jobs."""
@@ -136,7 +144,7 @@ async def common(client: Client) -> list[str]:
     for number, meta in enumerate((said_by("bob"), said_by("bob", group_id=SHARED), said_by(ANN, group_id=SHARED))):
         meta |= {"shiguan/request_id": f"common{number}", "shiguan/sender_name": f"Name{number}"}
         fact = {
-            "observations": [f"Number {number} has a tent 帐篷 from Berlin.", f"第{number}位对花生过敏。"],
+            "observations": [f"Number {number} has {THINGS[number]} from Berlin.", f"第{number}位对花生过敏。"],
             "source_message": f"I am number {number}, my tent 帐篷 is from Berlin; 我对花生过敏",
             "memo": f"Talked to number {number} about the tent 帐篷.",
         }
@@ -154,6 +162,7 @@ async def common(client: Client) -> list[str]:
             answer = await Request("tool", tool, arguments).send(client, meta)
             assert not answer.get("isError"), answer
             jobs += [answer["structuredContent"]["job_id"]] if tool == "end" else []
+    for meta in (said_by("bob"), said_by("bob", group_id=SHARED)):
         await settled(client, meta)
     return jobs
 
@@ -170,7 +179,7 @@ async def secrets(client: Client, published: Listing, canary: Counter) -> list[A
             }
             meta = said_by(ANN, **place, **named)
             answers.append(await Request("tool", tool.name, told(tool.input_schema, canary)).send(client, meta))
-            await settled(client, meta)
+        await settled(client, said_by(ANN, **place))
     return answers
 
 
@@ -294,7 +303,7 @@ class Contest:
     async def _of_ann(self, world: World, published: Listing) -> tuple[list[Request], list[Any]]:
         """Return what she can read, in private and in her group; what others add elsewhere is not hers."""
         ids = [pair.one for pair in self._identifiers[: self._fixed] if CANARY.search(pair.one)]
-        asked = [request for _ in range(2) for request in questions(published, ids[:: len(ids) // 10 or 1])]
+        asked = [request for _ in range(2) for request in questions(published, ids[:: len(ids) // 4 or 1])]
         half, answers = len(asked) // 2, list[Any]()
         async with world.connect(Heard()) as client:
             for at, request in enumerate(asked):
@@ -369,13 +378,37 @@ async def both_settled(first: Client, second: Client, meta: Mapping[str, Any]) -
 
 
 CALLS = 2_000
+"""Calls in all transports together for each run of the tests; each question is two calls, one to each world."""
 SOAKED = 200_000
 
 
+async def contest(transport: Transport, folder: Path, questions: int, mode: str, seed: int) -> None:
+    held = Contest(random.Random(seed), transport, folder, mode)
+    await held.run(questions)
+    assert held.answered > questions / 5
+    assert held.refused > questions / 10
+
+
 @pytest.mark.timeout(900)
-async def test_nobody_can_tell_that_somebody_else_is_there(tmp_path: Path) -> None:
-    """P45, P46, P48, P52, P55."""
-    contest = Contest(random.Random(20260220), in_this_process, tmp_path, "auto")
-    await contest.run(CALLS // 2)
-    assert contest.answered > CALLS / 10
-    assert contest.refused > CALLS / 20
+@pytest.mark.parametrize(("mode", "questions"), [("auto", CALLS // 4), ("legacy", CALLS // 16)])
+async def test_nobody_can_tell_that_somebody_else_is_there(tmp_path: Path, mode: str, questions: int) -> None:
+    """P45, P46, P48, P52, P55: in both eras of the protocol."""
+    await contest(in_this_process, tmp_path, questions, mode, 20260220)
+
+
+@pytest.mark.process
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", [*PROCESSES])
+async def test_nobody_can_tell_it_over_a_wire_either(tmp_path: Path, name: str) -> None:
+    """P45, P46, P48, P52, P55: a trusted host over stdio, alone and through the owner, and a bot over HTTP."""
+    await contest(PROCESSES[name], tmp_path, CALLS // 16, "auto", 20260221)
+
+
+@pytest.mark.soak
+@pytest.mark.process
+@pytest.mark.timeout(6 * 3600)
+@pytest.mark.parametrize("name", [*PROCESSES])
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_nobody_can_tell_it_however_long_they_ask(tmp_path: Path, name: str, mode: str) -> None:
+    """P45, P46, P48, P52."""
+    await contest(PROCESSES[name], tmp_path, SOAKED // 12, mode, 20260222)

@@ -26,7 +26,8 @@ from tests.kit.toolsets import existing_toolsets
 
 USERS = ("bob", "Bob", "bob2", "小林", "user:bob")
 GROUPS = ("hiking", "Hiking", "徒步/群..:1")
-MARKER = re.compile(r"[MN]\d+z")
+MARKER = re.compile(r"[MN]\d+zqx")
+"""Long enough that no cursor or id spells one by chance."""
 PROBE = "tent 帐篷 fact"
 """What every stored text says."""
 
@@ -119,8 +120,8 @@ async def populate(house: Home, done: Iterable[Deed], world: World, *, settled: 
     for deed in done:
         number = len(world.stored)
         is_fact = deed.kind == "end"
-        text = Stored(f"M{number}z", deed.user, deed.group, is_fact)
-        name = Stored(f"N{number}z", deed.user, deed.group, is_fact)
+        text = Stored(f"M{number}zqx", deed.user, deed.group, is_fact)
+        name = Stored(f"N{number}zqx", deed.user, deed.group, is_fact)
         world.stored += [text, name]
         said = f"{text.marker} {PROBE}"
         async with house.client(deed.user, group=deed.group, sender_name=name.marker) as person:
@@ -219,11 +220,11 @@ async def test_the_check_itself_sees_what_may_be_seen(tmp_path: Path) -> None:
     ]
     async with populated(tmp_path, done, [Deed("bob2", None, "memo")]) as (house, world):
         for asker, expected in (
-            (Asker("bob", None, ("hiking",)), {"M0z", "M2z", "M4z", "N0z", "N2z", "N4z"}),
-            (Asker("bob", None, ()), {"M0z", "M2z", "N0z", "N2z"}),
-            (Asker("Bob", "hiking", ()), {"M2z", "M4z", "N2z", "N4z"}),
-            (Asker("小林", None, ()), {"M4z", "M6z", "N4z", "N6z"}),
-            (Asker("bob2", None, ()), {"M8z"}),
+            (Asker("bob", None, ("hiking",)), {"M0zqx", "M2zqx", "M4zqx", "N0zqx", "N2zqx", "N4zqx"}),
+            (Asker("bob", None, ()), {"M0zqx", "M2zqx", "N0zqx", "N2zqx"}),
+            (Asker("Bob", "hiking", ()), {"M2zqx", "M4zqx", "N2zqx", "N4zqx"}),
+            (Asker("小林", None, ()), {"M4zqx", "M6zqx", "N4zqx", "N6zqx"}),
+            (Asker("bob2", None, ()), {"M8zqx"}),
             (Asker("user:bob", None, ()), set()),
         ):
             assert world.readable(asker) >= expected
