@@ -151,7 +151,7 @@ _MASKED = (
     (re.compile(r"\b[0-9a-f]{16,}\b"), "#"),
     (re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{24,}(?![A-Za-z0-9_-])"), "#"),
     (re.compile(r"\b20(?:2[6-9]|[3-9]\d)\d{4}T\d{6}\.\d+Z"), "now"),
-    (re.compile(r"\b20(?:2[6-9]|[3-9]\d)-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)?"), "now"),
+    (re.compile(r"\b20(?:2[6-9]|[3-9]\d)-\d\d-\d\d[T ][\d:.]+(?:Z|[+-]\d\d:\d\d)?"), "now"),
     (re.compile(r"(score|for|oldest for) \d+(?:\.\d+)?( s)?"), r"\1 #"),
 )
 """What differs from world to world without meaning: made ids, cursors, today's instants, the last digits of scores."""

@@ -135,6 +135,7 @@ THINGS = (
     "an old tent 帐篷 that was mended twice",
     "two very small red tents 帐篷 for the children, as a gift",
 )
+ALLERGIES = ("对花生过敏", "从小就对花生和牛奶都过敏", "一闻到花生酱的味道就过敏，会起疹子")
 """So unlike that no two of them fit a question equally well."""
 
 
@@ -144,8 +145,8 @@ async def common(client: Client) -> list[str]:
     for number, meta in enumerate((said_by("bob"), said_by("bob", group_id=SHARED), said_by(ANN, group_id=SHARED))):
         meta |= {"shiguan/request_id": f"common{number}", "shiguan/sender_name": f"Name{number}"}
         fact = {
-            "observations": [f"Number {number} has {THINGS[number]} from Berlin.", f"第{number}位对花生过敏。"],
-            "source_message": f"I am number {number}, my tent 帐篷 is from Berlin; 我对花生过敏",
+            "observations": [f"Number {number} has {THINGS[number]} from Berlin.", f"第{number}位{ALLERGIES[number]}。"],
+            "source_message": f"I am number {number}, my tent 帐篷 is from Berlin; 我{ALLERGIES[number]}",
             "memo": f"Talked to number {number} about the tent 帐篷.",
         }
         messages = [
@@ -291,8 +292,8 @@ class Contest:
     def _take_in(self, answers: Sequence[Any]) -> None:
         """Make a stock of identifiers: all of hers, those that look like them, and some of everybody."""
         hers = {(value, name) for answer in answers for name, value in harvest(answer) if "cursor" not in name}
-        for value, name in sorted(hers):
-            self._identifiers.append(Pair(value, self._elsewhere(value) or lookalike(self._chance, value), name))
+        alike = {value: self._elsewhere(value) or lookalike(self._chance, value) for value, _ in sorted(hers)}
+        self._identifiers += [Pair(value, alike[value], name) for value, name in sorted(hers)]
         assert len(hers) > 20
         people = [*[ANN, CLUB, SHARED, "bob"] * len(NEAR), *NEAR, *NO_IDENTIFIER]
         self._identifiers += [Pair(value, value) for value in people]
@@ -343,7 +344,7 @@ class Contest:
         told = {*CANARY.findall(as_text(one))} - self._sent
         assert not told, (told, both[0], meta, one)
         found = difference(one, other)
-        assert found is None, f"{both[0]} on behalf of {meta}: {found}"
+        assert found is None, f"{both} on behalf of {meta}: {found}\n{as_text(one)[:1500]}\n{as_text(other)[:1500]}"
         is_refused = "protocol_error" in one or one.get("isError")
         self.refused += bool(is_refused)
         self.answered += not is_refused
