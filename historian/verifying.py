@@ -11,7 +11,7 @@ from historian.errors import InvalidInputError, NotFoundError
 from historian.evidence_reading import ScopedEvidence
 from historian.memory_view import Claim, Conflict, Doubt, Limits, MemoryView, Point, Proof, Quote, Removed
 from historian.model import Message
-from historian.quoting import is_quoted_from, shown
+from historian.quotations import is_quoted_from, shown
 from historian.supporting import unsupported
 from historian.voices import Part, parts_of
 from historian.zones import parse_instant
