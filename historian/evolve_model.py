@@ -25,11 +25,6 @@ class EvolveModel:
         self._prompts = prompts
         self._asking = Asking(chat, prompts, "evolve", retries)
 
-    @property
-    def configured(self) -> bool:
-        """Whether a model is set."""
-        return self._asking.configured
-
     def decide(self, page: Page, others: Sequence[Version] = ()) -> Reading:
         """Return what follows from the model's answer; `others` are active statements that the page does not show.
 

@@ -74,14 +74,11 @@ class ActionReader:
             return "It names a statement that was not given."
         if head.memory_id in self._fates:
             return "The statement had an action already."
-        match kind:
-            case "keep":
-                self._fates[head.memory_id] = self._moment.confirm(head, self._reason(said), ids)
-                return None
-            case "delete":
-                return self._delete(head, said, ids)
-            case _:
-                return self._update(head, said, ids)
+        return {"keep": self._keep, "delete": self._delete, "update": self._update}[kind](head, said, ids)
+
+    def _keep(self, head: Version, said: ActionSaid, ids: Sequence[str]) -> _Refused | None:
+        self._fates[head.memory_id] = self._moment.confirm(head, self._reason(said), ids)
+        return None
 
     def _delete(self, head: Version, said: ActionSaid, ids: Sequence[str]) -> _Refused | None:
         reason = self._reason(said)

@@ -1,4 +1,4 @@
-"""Which messages a run reads: those since the last one, or of some days, in pages of which the newest are never left out."""
+"""Which messages a run reads: those since the last one, or of some days, in pages; the newest are never left out."""
 
 from __future__ import annotations
 

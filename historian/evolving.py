@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
+from typing import TYPE_CHECKING
 
 from historian.clock import Clock
 from historian.database import Database
 from historian.errors import ModelError, NotConfiguredError, StoreError
-from historian.evolve_model import EvolveModel
 from historian.evolve_window import Window, WindowReader
 from historian.group_model import Evolution, EvolutionStats, Refusal
 from historian.group_page import Page, People, chosen
@@ -24,6 +24,9 @@ from historian.model import Owner
 from historian.sameness import statement_key
 from historian.standstill import Standstill
 
+if TYPE_CHECKING:
+    from historian.evolve_model import EvolveModel
+
 NO_MODEL = (
     "No chat model is set for evolve, so nothing new was learnt; set chat.model, or chat.evolve.model. Identical "
     "statements were merged, and strengths fade by themselves."
@@ -32,6 +35,24 @@ NOTHING_NEW = "There are no new messages since the last run, so nothing was done
 NOTHING_LATELY = "There are no messages of the last {days:g} days to begin with; ask with a larger number of days."
 CHANGED_MEANWHILE = "The statement was changed by somebody else during the run."
 IDENTICAL = "Another statement says the same."
+
+
+@dataclass(frozen=True, slots=True)
+class Deciding:
+    """Whether a chat model is set, and who asks it; made when it is needed, since its patterns take time to load."""
+
+    configured: Callable[[], bool]
+    model: Callable[[], EvolveModel]
+
+
+@dataclass(frozen=True, slots=True)
+class Books:
+    """Where statements, runs and messages stand."""
+
+    database: Database
+    store: GroupStore
+    runs: GroupRuns
+    windows: WindowReader
 
 
 @dataclass(slots=True)
@@ -62,26 +83,28 @@ class Evolver:
 
     def __init__(
         self,
-        database: Database,
-        store: GroupStore,
-        runs: GroupRuns,
-        windows: WindowReader,
-        model: EvolveModel,
+        books: Books,
+        deciding: Deciding,
         options: LiveOptions,
         standstill: Standstill,
         clock: Clock,
         left: Callable[[list[int]], None],
     ) -> None:
         """`left` is told the rows whose vectors are out of date, and that there are texts without one."""
-        self._database = database
-        self._store = store
-        self._runs = runs
-        self._windows = windows
-        self._model = model
+        self._database = books.database
+        self._store = books.store
+        self._runs = books.runs
+        self._windows = books.windows
+        self._deciding = deciding
         self._options = options
         self._standstill = standstill
         self._clock = clock
         self._left = left
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a chat model is set for it and the memory is switched on."""
+        return self._deciding.configured() and self._options.enabled
 
     @property
     def rule(self) -> StrengthRule:
@@ -103,8 +126,10 @@ class Evolver:
             ModelError: the chat model gave no usable answer, or none.
             StoreError: something cannot be read or written now.
         """
+        if not self._options.enabled:
+            return self._idle(group, self._options.switched_off())
         with self._runs.alone(group), self._standstill.working():
-            if not self._model.configured:
+            if not self._deciding.configured():
                 return self._offline(group)
             window = self._windows.read(group, days, self.moment().now_ms)
             if not window.messages:
@@ -120,9 +145,10 @@ class Evolver:
 
     def _draft(self, group: Owner, window: Window, moment: Moment, zone: tzinfo) -> _Draft:
         draft = _Draft({one.memory_id: one for one in self._store.heads(group)})
+        model = self._deciding.model()
         for messages in window.pages(self._options.now.group.max_messages):
             page, others = self._page(draft, messages, window, moment, zone)
-            reading = self._model.decide(page, others)
+            reading = model.decide(page, others)
             draft.take(reading.steps)
             draft.refused += reading.refused
             draft.notes += reading.notes

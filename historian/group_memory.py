@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from historian.calibration import BORDER
 from historian.clock import Clock
 from historian.cursors import Cursors
 from historian.database import Database
@@ -32,11 +33,15 @@ from historian.group_views import change_of, instant, logged_change_of, memory_o
 from historian.ids import normalise_id
 from historian.model import Owner, Scope
 from historian.session import Session
+from historian.text import drop_unusable
 from historian.zones import load_zone
 
 MAX_CHANGES = 500
+MAX_DAYS = 3_650
+MAX_REASON = 500
 MAX_QUERY = 4_000
-THRESHOLD = 0.7
+THRESHOLD = BORDER
+"""Where unrelated ends, for every embedding model alike."""
 BY_HAND = "Changed by hand."
 CHANGED = "The statement was changed at this moment; look at it and try again."
 _PLACE = struct.Struct(">qq")
@@ -55,9 +60,19 @@ class GroupParts:
     clock: Clock
     left: Callable[[list[int]], None]
 
-    def of(self, scope: Scope, session: Session) -> ScopedGroups:
-        """Return group memory as one request may use it."""
-        return ScopedGroups(self, scope, session)
+    def of(
+        self,
+        scope: Scope,
+        session: Session,
+        *,
+        returned: Callable[[Sequence[str]], None],
+        guarded: Callable[[str], str],
+    ) -> ScopedGroups:
+        """Return group memory as one request may use it.
+
+        `returned` is told the texts that are given back; `guarded` gives a text as it may be stored.
+        """
+        return ScopedGroups(self, scope, session, returned, guarded)
 
 
 class ScopedGroups:
@@ -68,10 +83,19 @@ class ScopedGroups:
     NotFoundError for a group or memory out of scope, and StoreError when a store cannot do its work now.
     """
 
-    def __init__(self, parts: GroupParts, scope: Scope, session: Session) -> None:
+    def __init__(
+        self,
+        parts: GroupParts,
+        scope: Scope,
+        session: Session,
+        returned: Callable[[Sequence[str]], None],
+        guarded: Callable[[str], str],
+    ) -> None:
         self._parts = parts
         self._scope = scope
         self._session = session
+        self._returned = returned
+        self._guarded = guarded
 
     def summaries(self) -> tuple[GroupSummary, ...]:
         """Return how much is known of each group in scope."""
@@ -92,8 +116,7 @@ class ScopedGroups:
             ConflictError: a run of this group is under way; the sentence says since when.
             ModelError: the chat model failed; nothing was changed.
         """
-        if not 0 < days <= 3650:
-            raise InvalidInputError("days must be more than 0 and at most 3650.")
+        _require_days(days)
         return self._parts.evolver.evolve(self._group(group_id), days, load_zone(self._session.timezone))
 
     def list(
@@ -109,6 +132,7 @@ class ScopedGroups:
             row, last = found[limit - 1]
             following = self._parts.cursors.seal(_PLACE.pack(last.updated_ms, row), bound_to)
         memories = tuple(self._seen(group, version) for _, version in found[:limit])
+        self._returned([one.statement for one in memories])
         return MemoryPage(group.id, memories, following, self._parts.store.count(group, status))
 
     def search(self, query: str, group_id: str = "", *, limit: int = 5, threshold: float = THRESHOLD) -> FoundMemories:
@@ -118,20 +142,8 @@ class ScopedGroups:
         good = [(version, score) for version, score in hits.scored if score >= threshold]
         below = None if good or not hits.scored else hits.scored[0][1]
         found = tuple(FoundMemory(self._seen(group, version), score) for version, score in good[:limit])
+        self._returned([one.memory.statement for one in found])
         return FoundMemories(group.id, found, hits.degraded, below)
-
-    def relevant(self, query: str, group_id: str = "", *, limit: int = 5, floor: float = 0.35) -> FoundMemories:
-        """Return what to offer before a message is answered: relevance weighed with strength, the strongest first."""
-        group = self._group(group_id)
-        hits = self._parts.search.find(group, query[:MAX_QUERY])
-        moment = self._parts.evolver.moment()
-        weighed = [
-            FoundMemory(memory_of(group, version, moment), score * (0.5 + 0.5 * moment.strength(version)))
-            for version, score in hits.scored
-            if score >= floor
-        ]
-        weighed.sort(key=lambda one: (-one.score, one.memory.memory_id))
-        return FoundMemories(group.id, tuple(weighed[:limit]), hits.degraded)
 
     def history(self, memory_id: str) -> MemoryHistory:
         """Return all versions and changes of one memory, oldest first."""
@@ -139,12 +151,12 @@ class ScopedGroups:
         known = normalise_id(memory_id, "memory_id")
         versions = tuple(self._seen(group, one) for one in self._parts.store.versions(group, known))
         changes = self._parts.store.changes(group, memory_id=known)
+        self._returned([one.statement for one in versions])
         return MemoryHistory(known, group.id, versions, tuple(logged_change_of(group, one) for one in changes))
 
     def changes(self, group_id: str = "", *, days: float = 7) -> MemoryChanges:
         """Return what changed in the last `days`, newest first; confirmations are only counted."""
-        if not 0 < days <= 3650:
-            raise InvalidInputError("days must be more than 0 and at most 3650.")
+        _require_days(days)
         group = self._group(group_id)
         since = self._parts.clock.now() - timedelta(days=days)
         logged = self._parts.store.changes(group, since_ms=int(since.timestamp() * 1000))
@@ -165,7 +177,7 @@ class ScopedGroups:
         earlier = known[version] if version else None
         if head.status == "active" and (earlier is None or earlier.version == head.version):
             raise InvalidInputError("The memory is active and says that already; name an earlier version.")
-        return self._done(group, self._parts.evolver.moment().restore(head, earlier, reason.strip() or BY_HAND))
+        return self._done(group, self._parts.evolver.moment().restore(head, earlier, self._reason(reason)))
 
     def delete(self, memory_id: str, *, reason: str = "") -> MemoryChange:
         """Retire a memory: it is no longer found, its versions stay and it can be restored.
@@ -176,12 +188,15 @@ class ScopedGroups:
         group, head = self._named(memory_id)
         if head.status == "deprecated":
             raise InvalidInputError("The memory is deleted already; restore_memory brings it back.")
-        return self._done(group, self._parts.evolver.moment().delete(head, reason.strip() or BY_HAND))
+        return self._done(group, self._parts.evolver.moment().delete(head, self._reason(reason)))
 
     def set_strength(self, memory_id: str, strength: float, *, reason: str = "") -> MemoryChange:
         """Give a memory another strength, clamped to 0..1; it fades from there."""
         group, head = self._named(memory_id)
-        return self._done(group, self._parts.evolver.moment().set_strength(head, strength, reason.strip() or BY_HAND))
+        return self._done(group, self._parts.evolver.moment().set_strength(head, strength, self._reason(reason)))
+
+    def _reason(self, reason: str) -> str:
+        return self._guarded(drop_unusable(" ".join(reason.split()))[:MAX_REASON]) or BY_HAND
 
     def _done(self, group: Owner, step: Step) -> MemoryChange:
         try:
@@ -216,3 +231,8 @@ class ScopedGroups:
         if identifier not in readable:
             raise NotFoundError("There is no such group in this scope.")
         return Owner("group", identifier)
+
+
+def _require_days(days: float) -> None:
+    if not 0 < days <= MAX_DAYS:
+        raise InvalidInputError(f"days must be more than 0 and at most {MAX_DAYS}.")

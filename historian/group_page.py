@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 
 from historian.facts import Language, language_of
+from historian.fold import CJK
 from historian.group_versions import Moment, Version
 from historian.messages import StoredMessage
 from historian.text import clip
@@ -91,6 +92,8 @@ class People:
                 return sender_id
             return name if [*self.names.values()].count(name) == 1 else f"{name} ({sender_id})"
 
+        text = re.sub(rf"(?<=[{CJK}]) ({self.prefix}\d)", r"\1", text)
+        text = re.sub(rf"((?<![0-9A-Za-z_]){self.prefix}\d{{1,4}}) (?=[{CJK}])", r"\1", text)
         return re.sub(_alias_pattern(self.prefix), named, text)
 
     def listed(self, language: Language) -> list[str]:

@@ -19,6 +19,12 @@ from historian.model import Owner
 GROUP_WORDS = LexicalIndex("group_memories", table="group_memories", time="t.updated_ms")
 """The word index over the statements that are active."""
 
+SEARCHED = (
+    "statement || CASE WHEN NOT json_valid(tags) OR tags = '[]' THEN ''"
+    " ELSE ' ' || (SELECT group_concat(t.value, ' ') FROM json_each(tags) AS t) END"
+)
+"""What of a row is searched: the statement and its tags, which say what it is about."""
+
 _FIELDS = (
     "memory_id, version, statement, status, tags, strength, strength_ms, created_ms, updated_ms, confirmed_ms,"
     " change_reason, message_ids, run_id, flags"
@@ -180,7 +186,7 @@ def _retire(connection: sqlite3.Connection, row: int) -> list[int]:
 def _promote(connection: sqlite3.Connection, group: Owner, row: int, version: Version) -> None:
     connection.execute("UPDATE group_memories SET is_head = 1, status = ? WHERE row = ?", (version.status, row))
     if version.status == "active":
-        _list(connection, group, row, version.statement)
+        _list(connection, group, row)
 
 
 def _change(connection: sqlite3.Connection, group: Owner, row: int, head: Version | None, after: Version) -> list[int]:
@@ -189,7 +195,7 @@ def _change(connection: sqlite3.Connection, group: Owner, row: int, head: Versio
     _link(connection, group, row, after)
     if head is not None and head.status != after.status:
         if after.status == "active":
-            _list(connection, group, row, after.statement)
+            _list(connection, group, row)
         else:
             connection.execute("UPDATE group_memories SET embedded_by = NULL WHERE row = ?", (row,))
             _unlist(connection, row)
@@ -197,8 +203,9 @@ def _change(connection: sqlite3.Connection, group: Owner, row: int, head: Versio
     return []
 
 
-def _list(connection: sqlite3.Connection, group: Owner, row: int, text: str) -> None:
+def _list(connection: sqlite3.Connection, group: Owner, row: int) -> None:
     """Let an active statement be found."""
+    (text,) = connection.execute(f"SELECT {SEARCHED} FROM group_memories WHERE row = ?", (row,)).fetchone()
     connection.execute(
         "INSERT OR IGNORE INTO group_memory_audiences (audience_id, row) VALUES (?, ?)",
         (audience_id(connection, group.key), row),
