@@ -38,7 +38,8 @@ def run_hook(arguments: argparse.Namespace) -> int:
     threading.Thread(target=_run, args=(arguments, said), daemon=True).start()
     if not said.done.wait(hook.seconds if hook else max(one.seconds for one in HOOKS.values())):
         complain("shiguan: the hook took too long and was left alone.")
-        return 0
+        sys.stderr.flush()
+        os._exit(0)  # the interpreter's own end may wait for what the thread holds, or die of it
     if said.out:
         sys.stdout.buffer.write(said.out.encode("ascii") + b"\n")
     return 0

@@ -73,7 +73,7 @@ class TurnWriter:
             yield message
 
     def _appends(self, messages: list[dict[str, Any]], *, consider: bool) -> Iterator[dict[str, object]]:
-        whose = {"scope": scope_payload(self._scope), "timezone": self._settings.timezone}
+        whose: dict[str, object] = {"scope": scope_payload(self._scope), "timezone": self._settings.timezone}
         newest = max(0, len(messages) - CONSIDERED) if consider else len(messages)
         for start in range(0, newest, BATCH):
             yield whose | {"messages": messages[start : min(start + BATCH, newest)]}
