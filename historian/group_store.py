@@ -276,7 +276,7 @@ def _values(version: Version) -> tuple[object, ...]:
 def _version(row: Sequence[Any]) -> Version:
     """Return the version of a row. Lists that a hand spoilt are empty: the statement is still there."""
     values = dict(zip((name.strip() for name in _FIELDS.split(",")), row, strict=True))
-    lists = {name: _list_of(values[name]) for name in ("tags", "message_ids", "flags")}
+    lists: dict[str, Any] = {name: _list_of(values[name]) for name in ("tags", "message_ids", "flags")}
     return Version(**values | lists)
 
 

@@ -48,7 +48,7 @@ class Version:
     def decode(cls, text: str) -> Version:
         """Return the version that `encode` wrote. Raises ValueError, KeyError or TypeError for anything else."""
         values: dict[str, Any] = json.loads(text)
-        lists = {name: tuple(map(str, values[name])) for name in ("tags", "message_ids", "flags")}
+        lists: dict[str, Any] = {name: tuple(map(str, values[name])) for name in ("tags", "message_ids", "flags")}
         return cls(**values | lists)
 
 
