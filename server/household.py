@@ -27,6 +27,7 @@ from historian.rerank import Reranker
 from historian.vectors import VectorStore
 from historian.worker import Historian
 from prompts import PromptLibrary
+from server.garbage import keep_what_is_loaded
 from server.profile_parts import ProfileParts
 from server.reload import SettingsWatch
 
@@ -66,6 +67,7 @@ class Household:
 
     def warm_up(self) -> None:
         """Begin to load the embedder and the vectors in the background; calling it again does nothing."""
+        keep_what_is_loaded()
         if self.engine.state == "cold":
             self.engine.start()
 
