@@ -35,9 +35,11 @@ COUNTS = {
     "messages": "SELECT count(*) FROM messages",
     "events": "SELECT count(*) FROM events WHERE same_as IS NULL",
     "profile_lines": "SELECT count(*) FROM profile_lines",
+    "group_memories": "SELECT count(*) FROM group_memories WHERE status = 'active'",
     "unembedded": "SELECT (SELECT count(*) FROM events WHERE same_as IS NULL AND embedded_by IS NULL)"
     " + (SELECT count(*) FROM profile_lines WHERE embedded_by IS NULL)"
-    " + (SELECT count(*) FROM messages WHERE embedded_by IS NULL)",
+    " + (SELECT count(*) FROM messages WHERE embedded_by IS NULL)"
+    " + (SELECT count(*) FROM group_memories WHERE status = 'active' AND embedded_by IS NULL)",
 }
 """What `shiguan status` counts."""
 
