@@ -14,6 +14,7 @@ from historian.forgetting import Forgetter
 from historian.indexer import Indexer
 from historian.profile_reading import ProfileReader
 from historian.profile_versions import ProfileVersions
+from historian.recalling import Recaller
 from historian.record import Record
 from historian.searching import EventSearch
 from historian.status import StatusReader
@@ -38,3 +39,4 @@ class Parts:
     intaker: Intaker
     forgetter: Forgetter
     captures: CaptureDesk
+    recaller: Recaller

@@ -26,6 +26,7 @@ from historian.options import (
     ProfileOptions,
     QueryOptions,
     QueueOptions,
+    RecallOptions,
 )
 from server.bare import BareSettings, read_bare_settings, read_config
 from server.model_settings import ChatSettings, EmbeddingSettings, RerankSettings
@@ -63,6 +64,7 @@ class Settings(BaseSettings):
     queue: QueueOptions = QueueOptions()
     context: ContextOptions = ContextOptions()
     guard: GuardOptions = GuardOptions()
+    recall: RecallOptions = RecallOptions()
     server: ServerSettings = ServerSettings()
 
     @classmethod
@@ -90,6 +92,7 @@ class Settings(BaseSettings):
             profile=self.profile,
             context=self.context,
             guard=self.guard,
+            recall=self.recall,
         )
 
 
