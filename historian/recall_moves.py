@@ -93,7 +93,8 @@ class Move(BaseModel):
 
 def section_of(written: str) -> Section:
     """Return the section that is meant; what is no section is `other`."""
-    return next((one for one in SECTIONS if one == written.strip().lower()), "other")
+    known: dict[str, Section] = {section: section for section in SECTIONS}
+    return known.get(written.strip().lower(), "other")
 
 
 def move_from(arguments: Mapping[str, Any]) -> Move | None:

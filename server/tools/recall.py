@@ -89,8 +89,8 @@ TOOLS = [
         name="recall",
         title="Recall with evidence",
         description="Ask what was said or what is known from earlier; a chat model searches the raw messages and every "
-        "point comes with messages that were checked against the record. What is not proven stands under uncertain "
-        "with the reason; stopped says that a budget ended the search early. State only points, and cite their evidence. "
+        "point comes with messages that were checked against the record. What is not proven is under uncertain, "
+        "with the reason; stopped says that a budget ended the search early. State only points, with evidence. "
         f"{QUOTED}",
         annotations=READ,
     ),
