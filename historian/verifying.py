@@ -147,6 +147,7 @@ class ViewVerifier:
         """Return why messages do not prove a statement, or nothing."""
         parts = [part for message in messages for part in self._parts(message, checked)]
         names = [name for one in messages for name in (one.sender_name, one.sender_id) if name]
+        names += [part.who for part in parts if part.proves(text) and part.who]
         times = [time for one in messages for time in (one.ts, one.ts.astimezone(self._zone))]
         proving = [part.text for part in parts if part.proves(text)]
         others = [part for part in parts if not part.proves(text)]
