@@ -11,6 +11,7 @@ from historian.evidence_reading import EvidenceReader
 from historian.exporting import Exporter
 from historian.failures import FailureKeeper
 from historian.forgetting import Forgetter
+from historian.group_memory import GroupParts
 from historian.indexer import Indexer
 from historian.profile_reading import ProfileReader
 from historian.profile_versions import ProfileVersions
@@ -40,3 +41,4 @@ class Parts:
     forgetter: Forgetter
     captures: CaptureDesk
     recaller: Recaller
+    groups: GroupParts

@@ -20,6 +20,7 @@ from typing_extensions import override
 from historian.errors import InvalidInputError
 from historian.options import (
     ContextOptions,
+    GroupOptions,
     GuardOptions,
     HistorianOptions,
     Options,
@@ -65,6 +66,7 @@ class Settings(BaseSettings):
     context: ContextOptions = ContextOptions()
     guard: GuardOptions = GuardOptions()
     recall: RecallOptions = RecallOptions()
+    group: GroupOptions = GroupOptions()
     server: ServerSettings = ServerSettings()
 
     @classmethod
@@ -93,6 +95,7 @@ class Settings(BaseSettings):
             context=self.context,
             guard=self.guard,
             recall=self.recall,
+            group=self.group,
         )
 
 
