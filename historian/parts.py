@@ -11,9 +11,11 @@ from historian.evidence_reading import EvidenceReader
 from historian.exporting import Exporter
 from historian.failures import FailureKeeper
 from historian.forgetting import Forgetter
+from historian.group_memory import GroupParts
 from historian.indexer import Indexer
 from historian.profile_reading import ProfileReader
 from historian.profile_versions import ProfileVersions
+from historian.recalling import Recaller
 from historian.record import Record
 from historian.searching import EventSearch
 from historian.status import StatusReader
@@ -38,3 +40,5 @@ class Parts:
     intaker: Intaker
     forgetter: Forgetter
     captures: CaptureDesk
+    recaller: Recaller
+    groups: GroupParts
