@@ -15,6 +15,7 @@ from historian.group_memory import GroupParts
 from historian.indexer import Indexer
 from historian.profile_reading import ProfileReader
 from historian.profile_versions import ProfileVersions
+from historian.recalling import Recaller
 from historian.record import Record
 from historian.searching import EventSearch
 from historian.status import StatusReader
@@ -39,4 +40,5 @@ class Parts:
     intaker: Intaker
     forgetter: Forgetter
     captures: CaptureDesk
+    recaller: Recaller
     groups: GroupParts

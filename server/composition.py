@@ -29,6 +29,7 @@ from historian.message_search import MessageSearch
 from historian.parts import Parts
 from historian.profile_reading import ProfileReader
 from historian.queue import Queue
+from historian.recalling import Recaller
 from historian.returned import ReturnedTexts
 from historian.searching import EventSearch
 from historian.status import Health, Merges, StatusReader
@@ -205,6 +206,7 @@ def _parts(ground: Ground, floors: Floors) -> Parts:
         intaker=leaving.intaker,
         forgetter=leaving.forgetter,
         captures=floors.doing.captures,
+        recaller=Recaller(ground.models.chat, ground.models.prompts, ground.live, ground.clock),
         groups=floors.groups.parts,
     )
 

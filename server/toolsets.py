@@ -48,12 +48,13 @@ def published(toolsets: Sequence[str]) -> list[Published]:
 
 def by_toolset() -> dict[str, list[Published]]:
     """Return every tool there is, by its toolset."""
-    from server.tools import admin, core, evidence, group, host, leaving
+    from server.tools import admin, core, evidence, group, host, leaving, recall
 
     return {
         "core": core.TOOLS,
         "evidence": evidence.TOOLS,
         "host": host.TOOLS,
+        "recall": recall.TOOLS,
         "group": group.TOOLS,
         "admin": [*admin.TOOLS, *leaving.TOOLS],
     }
