@@ -15,6 +15,7 @@ from historian.cursors import Cursors
 from historian.database import Database
 from historian.errors import NotFoundError
 from historian.events import EventStore
+from historian.group_takeout import GroupTakeout
 from historian.model import Owner, Reach, Scope
 from historian.profiles import ProfileStore
 from historian.record import Record
@@ -30,7 +31,7 @@ from historian.takeout import (
 )
 from historian.views import Memo
 
-PARTS = ("about", "messages", "events", "memos", "profiles")
+PARTS = ("about", "messages", "events", "memos", "group memories", "profiles")
 """What an export goes through, in order."""
 MAX_CHARACTERS = 4_000_000
 """Characters of messages after which a page ends, however few those are."""
@@ -60,6 +61,7 @@ class Exporter:
         clock: Clock,
     ) -> None:
         self._database = database
+        self._groups = GroupTakeout(database)
         self._record = record
         self._events = events
         self._profiles = profiles
@@ -91,6 +93,8 @@ class Exporter:
                 return self._event_lines(reach, after, limit)
             case "memos":
                 return self._memos(reach, after, limit)
+            case "group memories":
+                return self._groups.lines(scope.owner, after, limit)
             case _:
                 return self._profile(scope.owner), None
 

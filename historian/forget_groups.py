@@ -13,6 +13,7 @@ from historian.forget_texts import only_there, told, without
 from historian.group_rewriting import Rewriting, remove_memory, rewrite_memory, versions_of
 from historian.group_versions import Version
 from historian.model import Owner
+from historian.tombstones import Tombstones
 
 FORGOTTEN_EVIDENCE = "evidence_forgotten"
 """Flag of an event or a statement that rested on a forgotten message too."""
@@ -65,6 +66,7 @@ class GroupFates:
         rows: list[int] = []
         for owner_key, memory_id in sorted(self.gone):
             rows += remove_memory(connection, Owner.of_key(owner_key), memory_id)
+            Tombstones(connection, owner_key).add("group_memory", [memory_id])
         for owner_key, memory_id in sorted(self.cut):
             rewriting = self.cut[owner_key, memory_id].rewriting()
             rows += rewrite_memory(connection, Owner.of_key(owner_key), memory_id, rewriting, NOTE, now_ms)

@@ -9,6 +9,8 @@ from types import MappingProxyType
 from typing import Any
 
 from historian.errors import InvalidInputError
+from historian.group_takeout import KIND as GROUP_MEMORY
+from historian.group_takeout import KeptGroupMemory, kept_group_memory
 from historian.ids import normalise_id
 from historian.messages import StoredMessage, check
 from historian.model import ROLES, Event, Message, Origin, Owner
@@ -17,7 +19,7 @@ from historian.zones import load_zone, parse_instant
 
 FORMAT = "shiguan"
 VERSION = 1
-KINDS = ("about", "message", "event", "memo", "profile")
+KINDS = ("about", "message", "event", "memo", GROUP_MEMORY, "profile")
 """The kinds of lines, in the order in which they are given."""
 
 Line = dict[str, Any]
@@ -65,7 +67,7 @@ class KeptProfile:
     history: tuple[tuple[str, str], ...]
 
 
-Kept = KeptMessage | Event | KeptMemo | KeptProfile
+Kept = KeptMessage | Event | KeptMemo | KeptGroupMemory | KeptProfile
 
 
 def about_line(owner: Owner, now: datetime) -> Line:
@@ -126,6 +128,8 @@ def kept_from(line: object) -> Kept | None:
                 return _event(line)
             case "memo":
                 return _memo(line)
+            case "group_memory":
+                return kept_group_memory(_owner(line), line)
             case _:
                 return _profile(line)
     except InvalidInputError:

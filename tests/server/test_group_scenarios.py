@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from historian.clock import FixedClock
 from historian.embed import BuiltinEmbedder
 from historian.group_store import GroupStore
-from historian.model import Owner
+from historian.model import Owner, Scope
 from tests.kit.chat import ChatAsked
 from tests.kit.groups import act, create, names
 from tests.kit.home import Person
@@ -351,3 +352,52 @@ async def test_what_rests_on_forgotten_messages_goes_or_is_cut(tmp_path: Path) -
         await alice.call("forget", everything=True, confirm=everything_gone["confirm"])
         assert store.present(team) == {}
         assert (await alice.call("memory_changes", days=30))["changes"] == []
+
+
+async def exported(person: Person) -> list[dict[str, Any]]:
+    """Return the lines of all pages."""
+    lines: list[dict[str, Any]] = []
+    cursor = ""
+    while True:
+        page = await person.call("export", cursor=cursor, page_size=3)
+        lines += [json.loads(line) for line in page["lines"]]
+        cursor = page["next_cursor"]
+        if not cursor:
+            return lines
+
+
+async def test_an_export_of_the_group_brings_statements_versions_and_log_to_another_folder(tmp_path: Path) -> None:
+    model, clock = Model(), FixedClock(DAY)
+    async with (
+        speaking_home(tmp_path / "one", model, clock=clock) as (house, _, _),
+        house.client("alice", group="team", toolsets=("host", "group", "admin")) as alice,
+    ):
+        ids = await evolved(alice, clock, model)
+        await talk(alice, clock, [("qq:10002", "老陈", "北极星推迟到八月")], "b")
+        model.says = lambda asked: [
+            act("update", names(asked)[POLARIS], "群里在做项目北极星，计划八月上线", "m1"),
+            act("delete", names(asked)[NO_ADS], reason="没人提了"),
+        ]
+        await alice.call("evolve_memories")
+        lines = await exported(alice)
+        asked = ("group_memories", {"status": "all"}), *(("memory_history", {"memory_id": one}) for one in ids.values())
+        before = [await alice.call(tool, **arguments) for tool, arguments in asked]
+    assert [line["kind"] for line in lines].count("group_memory") == 4
+    async with speaking_home(tmp_path / "two", model, clock=clock) as (house, _, _):
+        memory = house.household.memory.of(Scope("alice", "team", frozenset({"team"})))
+        broken = [{**line, "changes": line["changes"][1:]} for line in lines if line["kind"] == "group_memory"]
+        other = [{**line, "owner": "group:tea"} for line in lines if line["kind"] == "group_memory"]
+        assert len(memory.take_in([*broken, *other]).failed) == 8
+        assert memory.take_in(lines).failed == ()
+        assert memory.take_in(lines).inserted == 0
+        async with house.client("alice", group="team", toolsets=("host", "group", "admin")) as alice:
+            assert [await alice.call(tool, **arguments) for tool, arguments in asked] == before
+            found = await alice.call("search_group_memories", query="北极星", threshold=0)
+            assert found["memories"][0]["memory_id"] == ids[POLARIS]
+            first = await alice.call("forget", message_ids=["a4"])
+            await alice.call("forget", message_ids=["a4"], confirm=first["confirm"])
+            again = memory.take_in(lines)
+            assert (again.inserted, again.forgotten) == (0, 2)
+        store = GroupStore(house.household.database)
+        team = Owner("group", "team")
+        assert store.replay(team) == store.present(team)
