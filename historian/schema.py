@@ -9,6 +9,8 @@ is a set of such keys, so visibility is one indexed look-up, also in the full-te
 
 from __future__ import annotations
 
+from historian.schema_pinned import PINNED
+
 _RECORD = (
     """
     CREATE TABLE audiences (
@@ -322,5 +324,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _MERGES,
     _AMENDMENTS,
     _FORGOTTEN,
+    PINNED,
 )
 """The statements of each step, in order; run in one transaction."""
