@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 from historian.capturing import CaptureDesk
 from historian.closing import TurnCloser
+from historian.context import ContextReader
 from historian.desk import Desk
 from historian.evidence_reading import EvidenceReader
 from historian.exporting import Exporter
 from historian.failures import FailureKeeper
 from historian.forgetting import Forgetter
 from historian.indexer import Indexer
+from historian.pinned import NoteKeeper
 from historian.profile_reading import ProfileReader
 from historian.profile_versions import ProfileVersions
 from historian.record import Record
@@ -38,3 +40,5 @@ class Parts:
     intaker: Intaker
     forgetter: Forgetter
     captures: CaptureDesk
+    context: ContextReader
+    pinned: NoteKeeper

@@ -12,6 +12,7 @@ from historian.clock import Clock
 from historian.database import Database
 from historian.errors import ConflictError, InvalidInputError, NotFoundError
 from historian.guard import Guard
+from historian.live import LiveOptions
 from historian.model import Owner, Reach, Scope
 from historian.options import ContextOptions
 from historian.text import require_text
@@ -120,6 +121,19 @@ class PinnedStore:
             keeps_id = taken is None and _reserve(connection, owner, note.note_id)
             _insert(connection, owner, note if keeps_id else replace(note, note_id=_next_id(connection, owner)))
         return True
+
+
+class NoteKeeper:
+    """Leads to the pinned notes of a request."""
+
+    def __init__(self, store: PinnedStore, options: LiveOptions, clock: Clock) -> None:
+        self._store = store
+        self._options = options
+        self._clock = clock
+
+    def of(self, scope: Scope, guard: Callable[[], Guard]) -> ScopedNotes:
+        """Return the notes of one scope; `guard` looks through what is written."""
+        return ScopedNotes(self._store, scope, guard, self._options.now.context, self._clock)
 
 
 class ScopedNotes:

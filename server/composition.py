@@ -23,6 +23,7 @@ from historian.desk import Desk
 from historian.embed import Embedder
 from historian.evidence_reading import EvidenceReader
 from historian.failures import FailureKeeper
+from historian.group_statements import NoStatements
 from historian.live import LiveOptions
 from historian.memory import Memory
 from historian.message_search import MessageSearch
@@ -38,6 +39,7 @@ from historian.upkeep import Upkeep
 from historian.word_paging import WordPager
 from historian.worker import Historian
 from server.checkup import Patient, make_doctor
+from server.context_parts import make_context, make_notes
 from server.finding_parts import FindingParts, make_finding, vector_store
 from server.folder import DATABASE_NAME, QUEUES_NAME, make_folder
 from server.ground import Ground, Signals
@@ -184,16 +186,16 @@ def _parts(ground: Ground, floors: Floors) -> Parts:
     reader = ProfileReader(
         profiles.biographer, profiles.index, finding.retrieval, lambda: ground.live.query, ground.clock
     )
+    search = EventSearch(stores.events, finding.retrieval, lambda: ground.live.query, ground.clock, finding.reranking)
+    status = _status(ground, floors)
     return Parts(
         record=stores.record,
         closer=closer,
         desk=Desk(closer, signals.jobs_bell, signals.foreground),
-        search=EventSearch(
-            stores.events, finding.retrieval, lambda: ground.live.query, ground.clock, finding.reranking
-        ),
+        search=search,
         profiles=reader,
         versions=profiles.versions,
-        status=_status(ground, floors),
+        status=status,
         failures=FailureKeeper(queue, signals.jobs_bell.ring),
         evidence=_evidence(ground, finding, reader),
         indexer=finding.indexer,
@@ -201,6 +203,8 @@ def _parts(ground: Ground, floors: Floors) -> Parts:
         intaker=leaving.intaker,
         forgetter=leaving.forgetter,
         captures=floors.doing.captures,
+        context=make_context(ground, search, reader, status, NoStatements()),
+        pinned=make_notes(ground),
     )
 
 

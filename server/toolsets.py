@@ -47,6 +47,12 @@ def published(toolsets: Sequence[str]) -> list[Published]:
 
 def by_toolset() -> dict[str, list[Published]]:
     """Return every tool there is, by its toolset."""
-    from server.tools import admin, core, evidence, host, leaving
+    from server.tools import admin, context, core, evidence, host, leaving, pinned
 
-    return {"core": core.TOOLS, "evidence": evidence.TOOLS, "host": host.TOOLS, "admin": [*admin.TOOLS, *leaving.TOOLS]}
+    return {
+        "core": [*core.TOOLS, *context.TOOLS],
+        "evidence": evidence.TOOLS,
+        "host": host.TOOLS,
+        "pinned": pinned.TOOLS,
+        "admin": [*admin.TOOLS, *leaving.TOOLS],
+    }
