@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
@@ -46,21 +46,23 @@ class Summaries:
 def read_summaries(document: bytes, zone: tzinfo, undated: datetime) -> Summaries:
     """Return what a file holds. Naive times are in `zone`.
 
-    A record without a time gets that of the dated one before it in the file, else `undated`.
+    A record without a time gets that of the dated one before it in the file, else after it, else `undated`.
 
     Raises:
         InvalidInputError: it is no such file.
     """
     good: list[Summary] = []
     bad: list[tuple[int, str]] = []
-    latest = undated
+    latest: datetime | None = None
     for number, raw in enumerate(_records(document), start=1):
         try:
-            one = _summary(number, raw, zone, latest)
+            one = _summary(number, raw, zone, latest or undated)
         except InvalidInputError as error:
             bad.append((number, str(error)))
             continue
         good.append(one)
+        if one.is_dated and latest is None:
+            good = [replace(earlier, at=one.at) for earlier in good[:-1]] + [one]
         latest = one.at if one.is_dated else latest
     return Summaries(tuple(good), tuple(bad))
 

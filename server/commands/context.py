@@ -8,8 +8,7 @@ import sys
 from typing import Any
 
 from historian.errors import InvalidInputError, ShiguanError
-from historian.work import scope_payload
-from server.commands.common import bare_settings_from, say, scope_of
+from server.commands.common import bare_settings_from, say, scope_request
 from server.owner.ask import conversation
 
 HOOK_SECONDS = 5.0
@@ -40,9 +39,9 @@ def _context(
     settings = bare_settings_from(arguments)
     request = {
         "op": "context",
-        "scope": scope_payload(scope_of(settings)),
+        "scope": scope_request(settings),
         "timezone": settings.timezone,
-        "sender_name": settings.name,
+        "name": settings.name,
         "group_name": arguments.group_name,
         "conversation_id": conversation_id,
         "message": _stdin() if message == "-" else message,

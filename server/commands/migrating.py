@@ -10,10 +10,9 @@ from pathlib import Path
 
 from historian.errors import InvalidInputError
 from historian.summaries import Summaries, Summary, read_summaries
-from historian.work import scope_payload
 from historian.zones import load_zone
 from server.bare import BareSettings
-from server.commands.common import bare_settings_from, complain, say, scope_of
+from server.commands.common import bare_settings_from, complain, say, scope_request
 from server.owner.ask import conversation
 
 PAGE = 100
@@ -58,9 +57,9 @@ def _hand_over(
             answer = talk.ask(
                 {
                     "op": "migrate",
-                    "scope": scope_payload(scope_of(settings)),
+                    "scope": scope_request(settings),
                     "timezone": settings.timezone,
-                    "sender_name": settings.name,
+                    "name": settings.name,
                     "again": again,
                     "records": [_record(one) for one in page],
                 }

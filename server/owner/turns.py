@@ -28,7 +28,7 @@ class TurnRequests:
         session = Session(
             timezone=str(request["timezone"]),
             conversation_id=request.get("conversation_id"),
-            sender_name=request.get("sender_name"),
+            sender_name=request.get("name"),
             group_name=request.get("group_name"),
         )
         view = self._household.memory.of(scope_from(request["scope"]), session).context(str(request["message"]))
@@ -53,7 +53,7 @@ class TurnRequests:
             timezone=str(request["timezone"]),
             request_id=request_id,
             end_seq=0,
-            sender_name=request.get("sender_name"),
+            sender_name=request.get("name"),
             said_at=record["at"],
         )
         closed = self._household.memory.of(scope, session).end(
