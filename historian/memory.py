@@ -12,6 +12,7 @@ from historian.evidence_reading import MAX_QUERY, ScopedEvidence
 from historian.exporting import ExportPage
 from historian.forget_selection import Selection
 from historian.forgetting import Forgotten
+from historian.group_memory import ScopedGroups
 from historian.ids import normalise_id
 from historian.live import LiveOptions
 from historian.messages import epoch_ms
@@ -50,6 +51,17 @@ class ScopedMemory(ScopedWriting):
     def evidence(self) -> ScopedEvidence:
         """The raw messages, as this request may read them."""
         return self._parts.evidence.of(self._scope, self._session)
+
+    @property
+    def groups(self) -> ScopedGroups:
+        """The statements about groups, as this request may see and change them."""
+        closer, scope = self._parts.closer, self._scope
+        return self._parts.groups.of(
+            scope,
+            self._session,
+            returned=lambda texts: closer.note_returned(scope, texts),
+            guarded=lambda reason: self.guard().text(reason, "reason"),
+        )
 
     def search_events(
         self,

@@ -134,6 +134,30 @@ class GuardOptions(_Table):
 
 
 @dataclass(frozen=True, slots=True)
+class GroupOptions(_Table):
+    """Group memory. `schedule` daily: every group with new messages evolves once a day, up to `jitter_minutes` later.
+
+    A run reads at most `max_pages` pages of `max_messages`, the newest. Half of a statement's strength is gone after
+    `half_life_days` without a confirmation; below `strength_floor` its deletion is proposed.
+    """
+
+    bounds: ClassVar[Bounds] = {
+        "jitter_minutes": (0, 1440),
+        "max_messages": (1, 200),
+        "max_pages": (1, 1000),
+        "half_life_days": (0.001, 36500),
+        "strength_floor": (0, 1),
+    }
+
+    schedule: Literal["off", "daily"] = "off"
+    jitter_minutes: float = 60.0
+    max_messages: int = 200
+    max_pages: int = 10
+    half_life_days: float = 14.0
+    strength_floor: float = 0.2
+
+
+@dataclass(frozen=True, slots=True)
 class ChatOptions(_Table):
     """Where the chat model of one role is served. `max_tokens` bounds an answer, `timeout` is in seconds."""
 
@@ -169,3 +193,4 @@ class Options:
     profile: ProfileOptions = field(default_factory=ProfileOptions)
     context: ContextOptions = field(default_factory=ContextOptions)
     guard: GuardOptions = field(default_factory=GuardOptions)
+    group: GroupOptions = field(default_factory=GroupOptions)

@@ -12,6 +12,7 @@ from historian.evidence_reading import EvidenceReader
 from historian.exporting import Exporter
 from historian.failures import FailureKeeper
 from historian.forgetting import Forgetter
+from historian.group_memory import GroupParts
 from historian.indexer import Indexer
 from historian.pinned import NoteKeeper
 from historian.profile_reading import ProfileReader
@@ -42,3 +43,4 @@ class Parts:
     captures: CaptureDesk
     context: ContextReader
     pinned: NoteKeeper
+    groups: GroupParts

@@ -23,7 +23,6 @@ from historian.desk import Desk
 from historian.embed import Embedder
 from historian.evidence_reading import EvidenceReader
 from historian.failures import FailureKeeper
-from historian.group_statements import NoStatements
 from historian.live import LiveOptions
 from historian.memory import Memory
 from historian.message_search import MessageSearch
@@ -43,6 +42,7 @@ from server.context_parts import make_context, make_notes
 from server.finding_parts import FindingParts, make_finding, vector_store
 from server.folder import DATABASE_NAME, QUEUES_NAME, make_folder
 from server.ground import Ground, Signals
+from server.group_parts import GroupFloor, make_groups
 from server.historian_parts import Asking, HistorianParts, make_historian_parts, make_stores
 from server.household import Household
 from server.leaving_parts import LeavingParts, Sources, Traces, make_leaving
@@ -61,6 +61,7 @@ class Floors:
     returned: ReturnedTexts
     doing: HistorianParts
     leaving: LeavingParts
+    groups: GroupFloor
     health: Health
 
 
@@ -118,12 +119,14 @@ def open_household(
 def _floors(ground: Ground) -> Floors:
     finding = make_finding(ground.settings, ground.stores.database, ground.models, ground.live, ground.clock)
     profiles = _profiles(ground, finding)
+    leaving = _leaving(ground, finding, profiles)
     return Floors(
         finding=finding,
         profiles=profiles,
         returned=ReturnedTexts(ground.stores.database, ground.clock),
         doing=_doing(ground, finding, profiles),
-        leaving=_leaving(ground, finding, profiles),
+        leaving=leaving,
+        groups=make_groups(ground, finding, leaving.standstill),
         health=_health(ground, finding, profiles),
     )
 
@@ -203,8 +206,9 @@ def _parts(ground: Ground, floors: Floors) -> Parts:
         intaker=leaving.intaker,
         forgetter=leaving.forgetter,
         captures=floors.doing.captures,
-        context=make_context(ground, search, reader, status, NoStatements()),
+        context=make_context(ground, search, reader, status, floors.groups.offered),
         pinned=make_notes(ground),
+        groups=floors.groups.parts,
     )
 
 
@@ -248,6 +252,7 @@ def _upkeep(ground: Ground, floors: Floors) -> Upkeep:
         jobs_bell=ground.signals.jobs_bell,
         vectors_bell=ground.signals.vectors_bell,
         standstill=floors.leaving.standstill,
+        evolve_schedule=floors.groups.schedule,
         finish_forgetting=floors.leaving.forgetter.finish,
     )
 

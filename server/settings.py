@@ -20,6 +20,7 @@ from typing_extensions import override
 from historian.errors import InvalidInputError
 from historian.options import (
     ContextOptions,
+    GroupOptions,
     GuardOptions,
     HistorianOptions,
     Options,
@@ -63,6 +64,7 @@ class Settings(BaseSettings):
     queue: QueueOptions = QueueOptions()
     context: ContextOptions = ContextOptions()
     guard: GuardOptions = GuardOptions()
+    group: GroupOptions = GroupOptions()
     server: ServerSettings = ServerSettings()
 
     @classmethod
@@ -90,6 +92,7 @@ class Settings(BaseSettings):
             profile=self.profile,
             context=self.context,
             guard=self.guard,
+            group=self.group,
         )
 
 

@@ -19,7 +19,7 @@ class Published:
     """One tool as clients see it.
 
     `aliases` map names accepted for compatibility to parameter names. Of the parameters in `one_of` a call has to send
-    one at least.
+    one at least. With `needs_admin` a token needs the admin scope for it, as for everything of the admin toolset.
     """
 
     function: Callable[..., Any]
@@ -29,6 +29,7 @@ class Published:
     annotations: ToolAnnotations
     aliases: Mapping[str, str] = field(default_factory=dict[str, str])
     one_of: Sequence[str] = ()
+    needs_admin: bool = False
 
 
 def published(toolsets: Sequence[str]) -> list[Published]:
@@ -47,12 +48,13 @@ def published(toolsets: Sequence[str]) -> list[Published]:
 
 def by_toolset() -> dict[str, list[Published]]:
     """Return every tool there is, by its toolset."""
-    from server.tools import admin, context, core, evidence, host, leaving, pinned
+    from server.tools import admin, context, core, evidence, group, host, leaving, pinned
 
     return {
         "core": [*core.TOOLS, *context.TOOLS],
         "evidence": evidence.TOOLS,
         "host": host.TOOLS,
         "pinned": pinned.TOOLS,
+        "group": group.TOOLS,
         "admin": [*admin.TOOLS, *leaving.TOOLS],
     }
