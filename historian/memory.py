@@ -21,6 +21,7 @@ from historian.parts import Parts
 from historian.pinned import ScopedNotes
 from historian.profile_reading import entities_of, named_entity, no_profile
 from historian.profile_versions import History, Rollback
+from historian.recollection import ScopedRecollection
 from historian.searching import EventQuery
 from historian.session import Session
 from historian.views import FoundEvents, FoundProfiles, Memo, ProfileView, Status
@@ -51,6 +52,11 @@ class ScopedMemory(ScopedWriting):
     def evidence(self) -> ScopedEvidence:
         """The raw messages, as this request may read them."""
         return self._parts.evidence.of(self._scope, self._session)
+
+    @property
+    def recollection(self) -> ScopedRecollection:
+        """Memory views with verified evidence, as this request may have them."""
+        return ScopedRecollection(self._parts, self._scope, self._session, self.evidence)
 
     @property
     def groups(self) -> ScopedGroups:

@@ -127,6 +127,23 @@ class ContextOptions(_Table):
 
 
 @dataclass(frozen=True, slots=True)
+class RecallOptions(_Table):
+    """What one recall may cost: rounds with the model, looks into the record, its tokens in all, and seconds."""
+
+    bounds: ClassVar[Bounds] = {
+        "rounds": (1, 100),
+        "calls": (0, 1000),
+        "tokens": (500, 10_000_000),
+        "seconds": (0.1, 3600),
+    }
+
+    rounds: int = 8
+    calls: int = 20
+    tokens: int = 60_000
+    seconds: float = 90.0
+
+
+@dataclass(frozen=True, slots=True)
 class GuardOptions(_Table):
     """What becomes of credentials in what is handed over: `mask` them, `refuse` the text, or `off`: store as it is."""
 
@@ -193,4 +210,5 @@ class Options:
     profile: ProfileOptions = field(default_factory=ProfileOptions)
     context: ContextOptions = field(default_factory=ContextOptions)
     guard: GuardOptions = field(default_factory=GuardOptions)
+    recall: RecallOptions = field(default_factory=RecallOptions)
     group: GroupOptions = field(default_factory=GroupOptions)

@@ -17,6 +17,7 @@ from historian.indexer import Indexer
 from historian.pinned import NoteKeeper
 from historian.profile_reading import ProfileReader
 from historian.profile_versions import ProfileVersions
+from historian.recalling import Recaller
 from historian.record import Record
 from historian.searching import EventSearch
 from historian.status import StatusReader
@@ -43,4 +44,5 @@ class Parts:
     captures: CaptureDesk
     context: ContextReader
     pinned: NoteKeeper
+    recaller: Recaller
     groups: GroupParts
