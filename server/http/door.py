@@ -112,7 +112,7 @@ class TokenCheck:
             return
         identity: Identity | None = self._alone
         if self._verifier is not None:
-            token = _bearer(Headers(scope=scope))
+            token = bearer(Headers(scope=scope))
             if token is None:
                 self._metrics.refused("token")
                 headers = self._challenge.header(scope=" ".join(SCOPES[:2]))
@@ -214,7 +214,7 @@ def refusal(status: int, error: str, sentence: str, headers: dict[str, str] | No
     return JSONResponse(body, status_code=status, headers={"Connection": "close", **(headers or {})})
 
 
-def _bearer(headers: Headers) -> str | None:
+def bearer(headers: Headers) -> str | None:
     """Return the one bearer token of a request. Two would leave it open which one was checked by a proxy."""
     given = headers.getlist("authorization")
     scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
