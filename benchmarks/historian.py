@@ -19,12 +19,11 @@ if __package__ in (None, ""):
 from benchmarks.kit import PATIENCE, Peer, environment, folder, p50, p95, shiguan, table, timed
 from benchmarks.model import Model, model
 from historian.clock import SystemClock
-from historian.closing import job_payload
 from historian.model import Scope
 from historian.queue import Queue
 from historian.session import Session
 from historian.turn import Turn, fingerprint
-from historian.work import END
+from historian.work import END, job_payload
 
 PEOPLE = 100
 LOOK_SECONDS = 0.005

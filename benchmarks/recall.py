@@ -36,7 +36,8 @@ from historian.embed import BuiltinEmbedder, Embedder
 from historian.model import ROLES, Scope
 from historian.session import Session
 from server.binding import Binding, FixedBinder
-from server.composition import Household, open_household
+from server.composition import open_household
+from server.household import Household
 from server.models import make_embedder
 from server.sessions import app_over
 from server.settings import load_settings

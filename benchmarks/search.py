@@ -23,7 +23,7 @@ if __package__ in (None, ""):
 from benchmarks.kit import Peer, folder, p50, p95, shiguan, table, timed
 
 if TYPE_CHECKING:
-    from server.composition import Household
+    from server.household import Household
 
 USER = "bench"
 TOP_K = 12

@@ -20,7 +20,7 @@ from historian.receipts import ReceiptRow, ReceiptStore
 from historian.returned import ReturnedTexts
 from historian.session import Session
 from historian.turn import Advice, Receipt, Turn, fingerprint
-from historian.work import END, acknowledged_at, scope_payload
+from historian.work import END, acknowledged_at, job_payload
 
 REPEAT_SECONDS = 600.0
 """Without a request id from the host, identical content in one scope within this time is a repeat (DESIGN §6)."""
@@ -225,14 +225,3 @@ def advise(turn: Turn) -> tuple[Advice, ...]:
         for index, text in enumerate(turn.observations)
         for finding in inspect(text)
     )
-
-
-def job_payload(scope: Scope, session: Session, turn: Turn, mark: str, now: datetime) -> dict[str, Any]:
-    """Return all that the historian needs to process the turn later, as a JSON object."""
-    return {
-        "scope": scope_payload(scope),
-        "session": session.as_payload(),
-        "turn": turn.as_payload(),
-        "fingerprint": mark,
-        "ended_at": session.at(now).isoformat(),
-    }

@@ -6,16 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from historian import violations
+from historian.asking import Asking, Attempt, Trouble
 from historian.capture_rules import NOTHING, REASONS, needs_a_date, worth_keeping
-from historian.chat import Chat, is_away
-from historian.errors import ModelError, NotConfiguredError, RetryableModelError, UnusableAnswerError
+from historian.chat import Chat
 from historian.facts import facts_of, language_of, moment
 from historian.gate import GateKind, inspect
 from historian.identity import Drift, check_identity
 from historian.identity_words import Material, check_extract
 from historian.model import Message, Origin
 from historian.rewrite import RewriteContext, Rewritten, rewrite_offline
-from historian.scribe import Trouble, cleaned
+from historian.scribe import cleaned
 from historian.turn import MAX_STATEMENT_LENGTH
 from prompts import Prompt, PromptLibrary
 
@@ -74,40 +74,25 @@ class Considerer:
     def __init__(self, chat: Chat, prompts: PromptLibrary, retries: Callable[[], int]) -> None:
         self._chat = chat
         self._prompts = prompts
-        self._retries = retries
+        self._asking = Asking(chat, prompts, "capture", retries)
 
     def consider(self, lines: Sequence[Line], context: RewriteContext) -> Decision:
         """Return the decision on the new lines of an exchange; the others only help to understand them."""
         if not any(line.is_new and line.message.role == "user" for line in lines):
             return Decision("No person said anything.", "rules")
-        if not self._chat.configured("capture"):
+        if not self._asking.configured:
             return by_rules(lines)
-        trouble: Trouble = "unusable"
-        prompt = first = self._first(lines, context)
-        language = first.language
-        last: _Verdict | None = None
-        for _ in range(1 + self._retries()):
-            try:
-                wrote, last = self._ask(prompt, lines)
-            except UnusableAnswerError as unusable:
-                wrote, complaints = unusable.wrote, list(unusable.violations) or [str(unusable)]
-            except RetryableModelError as error:
-                if is_away(self._chat, "capture", error):
-                    trouble = "outage"
-                    break
-                continue
-            except (ModelError, NotConfiguredError):
-                trouble = "refused"
-                break
-            else:
-                if not last.should_remember:
-                    return Decision(last.reason or "The model found nothing worth remembering.", "model")
-                finding, complaints = self._judged(last, lines, language)
-                if finding is not None:
-                    return Decision(last.reason, "model", (finding,))
-            retry = self._prompts.load("capture.retry", language).render(violations=complaints)
-            prompt = first.again(wrote, retry)
-        return by_rules(lines, trouble)
+        first = self._first(lines, context)
+        decided: list[Decision] = []
+
+        def attempt(prompt: Prompt) -> Attempt:
+            wrote, verdict = self._ask(prompt, lines)
+            decision, complaints = _judged(verdict, lines, first.language)
+            decided.extend([decision] if decision else [])
+            return Attempt(wrote, complaints)
+
+        trouble = self._asking.trouble(first, attempt)
+        return decided[-1] if decided else by_rules(lines, trouble)
 
     def _first(self, lines: Sequence[Line], context: RewriteContext) -> Prompt:
         language = language_of(line.message.content for line in lines if line.message.role == "user")
@@ -128,20 +113,6 @@ class Considerer:
         numbers = sorted({number for number in value.messages if 0 < number <= len(lines)})
         cited = tuple(lines[number - 1] for number in numbers)
         return answer.text, _Verdict(value.should_remember, value.reason.strip(), cleaned(value.statement), cited)
-
-    def _judged(self, verdict: _Verdict, lines: Sequence[Line], language: str) -> tuple[Finding | None, list[str]]:
-        """Return the finding, or what is wrong with it as sentences for the model."""
-        cited = tuple(one for one in verdict.cited if one.is_new) or tuple(
-            line for line in lines if line.is_new and line.message.role == "user"
-        )
-        if not verdict.statement or len(verdict.statement) > MAX_STATEMENT_LENGTH:
-            return None, [violations.other(1, language, "too_long" if verdict.statement else "empty")]
-        findings = inspect(verdict.statement)
-        drifts = _drifts(verdict.statement, cited, lines)
-        if drifts or findings:
-            return None, violations.about(1, language, drifts, findings)
-        said = "\n".join(one.message.content for one in cited)[:MAX_STATEMENT_LENGTH]
-        return Finding(verdict.statement, said, cited, (), is_absolute=True, origin=Origin.MODEL), []
 
 
 def by_rules(lines: Sequence[Line], trouble: Trouble | None = None) -> Decision:
@@ -168,6 +139,24 @@ def by_rules(lines: Sequence[Line], trouble: Trouble | None = None) -> Decision:
             reasons.append(REASONS[worth.kind])
     why = "" if trouble is None else _WHY[trouble]
     return Decision(why + (" ".join(dict.fromkeys(reasons)) or NOTHING), "rules", tuple(found))
+
+
+def _judged(verdict: _Verdict, lines: Sequence[Line], language: str) -> tuple[Decision | None, list[str]]:
+    """Return the decision, or what is wrong with the verdict as sentences for the model."""
+    if not verdict.should_remember:
+        return Decision(verdict.reason or "The model found nothing worth remembering.", "model"), []
+    cited = tuple(one for one in verdict.cited if one.is_new) or tuple(
+        line for line in lines if line.is_new and line.message.role == "user"
+    )
+    if not verdict.statement or len(verdict.statement) > MAX_STATEMENT_LENGTH:
+        return None, [violations.other(1, language, "too_long" if verdict.statement else "empty")]
+    findings = inspect(verdict.statement)
+    drifts = _drifts(verdict.statement, cited, lines)
+    if drifts or findings:
+        return None, violations.about(1, language, drifts, findings)
+    said = "\n".join(one.message.content for one in cited)[:MAX_STATEMENT_LENGTH]
+    finding = Finding(verdict.statement, said, cited, (), is_absolute=True, origin=Origin.MODEL)
+    return Decision(verdict.reason, "model", (finding,)), []
 
 
 def line_of(message: Message, speaker: str, context: RewriteContext, *, is_new: bool) -> Line:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from historian.excerpts import BUDGET, cut, read_excerpts, share
 from historian.ids import normalise_id
 from historian.intake import MAX_CONTENT
 from historian.message_search import MessageQuery, MessageSearch, SearchMode
-from historian.model import Scope
+from historian.model import Message, Scope
 from historian.narrowing import Narrowing, narrowing
 from historian.readable import ReadableRecord
 from historian.record import Record
@@ -196,6 +196,17 @@ class ScopedEvidence:
             truncated=len(shown) < len(rows),
         )
         return _told(page)
+
+    def messages(self, message_ids: Iterable[str]) -> Mapping[str, Sequence[Message]]:
+        """Return the whole messages that ids or aliases name; what is unknown or somebody else's is absent.
+
+        An id that several owners in reach use names several.
+        """
+        readable = self._readable
+        rows = readable.rows_of(message_ids)
+        found = readable.rows(row for id_rows in rows.values() for row in id_rows)
+        named = {one: tuple(found[row].message for row in id_rows if row in found) for one, id_rows in rows.items()}
+        return {one: messages for one, messages in named.items() if messages}
 
     def chain(self, event_id: str) -> EventChain:
         """Return an event with the messages it rests on and the profile lines that rest on it.

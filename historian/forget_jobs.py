@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +13,7 @@ from historian.job import Job
 from historian.messages import epoch_ms
 from historian.model import Message, Scope
 from historian.stand_ins import same_text
-from historian.work import APPEND, CAPTURE, END, TurnWork, scope_from
+from historian.work import APPEND, CAPTURE, END, TurnWork, raw_messages, scope_from
 from historian.zones import load_zone
 
 
@@ -38,7 +37,7 @@ class JobCleaner:
         if self.selection.everything:
             return None
         if job.kind == APPEND:
-            return None if self._means(job.payload) else job
+            return self._append(job)
         if job.kind == CAPTURE:
             return self._exchange(job)
         return self._turn(job) if job.kind == END else job
@@ -56,10 +55,20 @@ class JobCleaner:
             return scope.group_id == self.scope.group_id
         return scope.user_id == self.scope.user_id
 
-    def _means(self, payload: Mapping[str, Any]) -> bool:
+    def _append(self, job: Job) -> Job | None:
         try:
-            message = message_from(payload["message"], load_zone(payload["timezone"]))
-        except (ShiguanError, KeyError, TypeError, AttributeError):
+            raw = raw_messages(job.payload)
+        except KeyError:
+            return job
+        kept = [one for one in raw if not self._means(one, job.payload.get("timezone"))]
+        if len(kept) == len(raw):
+            return job
+        return job.but(payload={**job.payload, "messages": kept}) if kept else None
+
+    def _means(self, raw: object, timezone: Any) -> bool:
+        try:
+            message = message_from(raw, load_zone(timezone))
+        except (ShiguanError, TypeError, AttributeError):
             return False
         return message.message_id in self.message_ids or self._fits(message)
 

@@ -3,60 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, tzinfo
-from typing import Unpack, cast
 
-from historian.capturing import CaptureDesk
-from historian.closing import Closing, TurnCloser
-from historian.desk import Desk
-from historian.errors import InvalidInputError, NotFoundError, StoreError
-from historian.evidence_reading import MAX_QUERY, EvidenceReader, ScopedEvidence
-from historian.exporting import Exporter, ExportPage
-from historian.failures import FailureKeeper
+from historian.errors import InvalidInputError
+from historian.evidence_reading import MAX_QUERY, ScopedEvidence
+from historian.exporting import ExportPage
 from historian.forget_selection import Selection
-from historian.forgetting import Forgetter, Forgotten
-from historian.guard import Guard
+from historian.forgetting import Forgotten
 from historian.ids import normalise_id
-from historian.indexer import Indexer
-from historian.intake import message_from
 from historian.live import LiveOptions
 from historian.messages import epoch_ms
-from historian.model import EntityType, Message, Owner, Scope
-from historian.profile_reading import ProfileReader, entities_of, named_entity, no_profile
-from historian.profile_versions import History, ProfileVersions, Rollback
-from historian.record import Record
-from historian.searching import EventQuery, EventSearch
+from historian.model import EntityType, Owner, Scope
+from historian.parts import Parts
+from historian.profile_reading import entities_of, named_entity, no_profile
+from historian.profile_versions import History, Rollback
+from historian.searching import EventQuery
 from historian.session import Session
-from historian.status import StatusReader
-from historian.taking_in import Intaker, TakenIn
-from historian.turn import Receipt, Turn, TurnFields
-from historian.views import AppendResult, FoundEvents, FoundProfiles, Memo, ProfileView, Status
+from historian.views import FoundEvents, FoundProfiles, Memo, ProfileView, Status
+from historian.writing import ScopedWriting
 from historian.zones import load_zone, parse_instant
-
-FORGOTTEN_BEFORE = "{} of them were forgotten before and stay so; `shiguan import --again` brings such messages back."
-GUARDED = ("memo", "observations", "source_message", "recent_messages", "location")
-"""What of a turn is looked through for credentials."""
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What a scoped memory works with; made once by the composition root."""
-
-    record: Record
-    closer: TurnCloser
-    desk: Desk
-    search: EventSearch
-    profiles: ProfileReader
-    versions: ProfileVersions
-    status: StatusReader
-    failures: FailureKeeper
-    evidence: EvidenceReader
-    indexer: Indexer
-    exporter: Exporter
-    intaker: Intaker
-    forgetter: Forgetter
-    captures: CaptureDesk
 
 
 class Memory:
@@ -71,77 +37,12 @@ class Memory:
         return ScopedMemory(self._parts, self._options, scope, session or Session())
 
 
-class ScopedMemory:
+class ScopedMemory(ScopedWriting):
     """The memory on behalf of one request. No argument of any method names who asks; targets only narrow.
 
     Methods block; call them from a worker thread, all but `hand_in`. All raise InvalidInputError for arguments that the
     caller could have known to be wrong, and StoreError when a store cannot do its work now.
     """
-
-    def __init__(self, parts: Parts, options: LiveOptions, scope: Scope, session: Session) -> None:
-        self._parts = parts
-        self._options = options
-        self._scope = scope
-        self._session = session
-
-    @property
-    def scope(self) -> Scope:
-        """On whose behalf it acts."""
-        return self._scope
-
-    def end(self, **fields: Unpack[TurnFields]) -> Receipt:
-        """Close a turn: check it, write one job durably, and return the receipt."""
-        return self._parts.desk.close(self._closing(fields))
-
-    async def hand_in(self, **fields: Unpack[TurnFields]) -> Receipt:
-        """Close a turn as `end` does, for the event loop: turns that come at once are written together."""
-        return await self._parts.desk.hand_in(self._closing(fields))
-
-    def _closing(self, fields: TurnFields) -> Closing:
-        def make() -> tuple[Turn, str]:
-            guard = self.guard()
-            texts = {name: guard.value(text, name) for name in GUARDED if (text := fields.get(name))}
-            turn = Turn.checked(self._options.historian, **cast("TurnFields", fields | texts))
-            if not self._options.enabled:
-                return turn.memo_only(), _unkept(turn)
-            self._require_messages(turn.message_ids)
-            return turn, " ".join(guard.notes)
-
-        return Closing(self._scope, self._session, make)
-
-    def guard(self) -> Guard:
-        """Return what every text passes that is written on behalf of this request, one for each call."""
-        return Guard(self._options.now.guard.credentials)
-
-    def append(self, messages: Sequence[object], *, consider: bool = False, again: bool = False) -> AppendResult:
-        """Record chat turns under the owner of this request; a bad one is named and never stops the rest.
-
-        With `consider` the historian decides behind it whether they hold anything worth remembering. That this cannot
-        be noted now never breaks the append. What was forgotten comes back only with `again`.
-        """
-        zone, guard = load_zone(self._session.timezone), self.guard()
-        good: list[Message] = []
-        failed: list[tuple[int, str]] = []
-        for index, raw in enumerate(messages):
-            try:
-                good.append(message_from(guard.value(raw, f"message {index}"), zone))
-            except InvalidInputError as error:
-                failed.append((index, str(error)))
-        appended = self._parts.record.append(self._scope.owner, good, again=again)
-        self._parts.indexer.discard("messages", appended.left_rows)
-        jobs, notes = self._considered(good) if consider else ((), ())
-        forgotten = appended.forgotten
-        if forgotten:
-            notes = (*notes, FORGOTTEN_BEFORE.format(forgotten))
-        ignored = appended.ignored + forgotten
-        return AppendResult(appended.inserted, ignored, tuple(failed), (*guard.notes, *notes), jobs, forgotten)
-
-    def _considered(self, messages: Sequence[Message]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the jobs in which messages are considered, and what to say where they are not."""
-        try:
-            return tuple(self._parts.captures.hand_in(self._scope, self._session, messages)), ()
-        except StoreError as error:
-            return (), (f"The messages are recorded, but they are not considered: {error}",)
 
     @property
     def evidence(self) -> ScopedEvidence:
@@ -242,22 +143,6 @@ class ScopedMemory:
         """Return the next `limit` lines of everything that is this request's own; an empty cursor begins."""
         return self._parts.exporter.page(self._scope, cursor, limit)
 
-    def take_in(self, lines: Sequence[object], *, again: bool = False) -> TakenIn:
-        """Store lines of an export, as far as they are of this user or these groups; each once, a bad one is named.
-
-        What was forgotten comes back only with `again`.
-        """
-        guard, good = self.guard(), list[tuple[int, object]]()
-        failed: list[tuple[int, str]] = []
-        for index, line in enumerate(lines):
-            try:
-                good.append((index, guard.value(line, f"line {index}")))
-            except InvalidInputError as error:
-                failed.append((index, str(error)))
-        taken = self._parts.intaker.take(self._scope, [line for _, line in good], again=again)
-        failed += [(good[at][0], reason) for at, reason in taken.failed]
-        return replace(taken, failed=tuple(sorted(failed)))
-
     def forget(
         self,
         *,
@@ -321,23 +206,6 @@ class ScopedMemory:
         if entity not in entities_of(self._scope):
             raise no_profile(entity)
         return entity
-
-    def _require_messages(self, message_ids: Sequence[str]) -> None:
-        if not message_ids:
-            return
-        readable = self._parts.record.within(self._scope.reach())
-        known = {stored.message.message_id for stored in readable.get(message_ids)}
-        aliases = {alias for alias in message_ids if alias not in known and readable.get([alias])}
-        missing = [message_id for message_id in message_ids if message_id not in known | aliases]
-        if missing:
-            raise NotFoundError(f"There is no message {missing[0]!r} in this scope; leave it out of message_ids.")
-
-
-def _unkept(turn: Turn) -> str:
-    """Say what becomes of a turn while the memory is switched off."""
-    what = "its memo is kept" if turn.memo else "nothing of the turn is kept"
-    lost = ", and observations are not" if any(turn.observations) else ""
-    return f"The memory is switched off: {what}{lost}. Send the turn again once enabled = true stands in shiguan.toml."
 
 
 def _bound(raw: str | None, zone: tzinfo, what: str) -> datetime | None:

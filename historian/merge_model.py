@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from historian.asking import Asking, Attempt
 from historian.chat import Chat
 from historian.errors import UnusableAnswerError
 from historian.fold import has_cjk
@@ -29,12 +30,12 @@ class MergeModel:
     def __init__(self, chat: Chat, prompts: PromptLibrary, retries: Callable[[], int]) -> None:
         self._chat = chat
         self._prompts = prompts
-        self._retries = retries
+        self._asking = Asking(chat, prompts, "merge", retries)
 
     @property
     def configured(self) -> bool:
         """Whether a model is set."""
-        return self._chat.configured("merge")
+        return self._asking.configured
 
     def propose(self, page: Page) -> Proposal:
         """Return what the model makes of the page.
@@ -44,29 +45,29 @@ class MergeModel:
             RetryableModelError, PermanentModelError: as `Chat`.
         """
         language = "zh" if 2 * sum(has_cjk(one.text) for one in page.statements) >= len(page.statements) else "en"
-        prompt = first = self._prompt(page, language)
-        problems: list[Problem] = []
-        plan: Plan | None = None
-        for _ in range(self._retries() + 1):
-            plan, problems, wrote, violations = self._try(prompt, page, language)
-            if plan is not None and not problems:
-                return Proposal(plan)
-            prompt = first.again(wrote, self._prompts.load("merge.retry", language).render(violations=violations))
-        suspicions = tuple(dict.fromkeys(problem.reason() for problem in problems if problem.is_suspicious))
-        if plan is not None and suspicions:
-            return Proposal(plan, suspicions)
+        last: list[tuple[Plan, list[Problem]]] = []
+
+        def attempt(prompt: Prompt) -> Attempt:
+            last.clear()
+            plan, problems, wrote = self._try(prompt, page, language)
+            last.append((plan, problems))
+            return Attempt(wrote, list(dict.fromkeys(problem.say(language) for problem in problems)))
+
+        if self._asking.passes(self._prompt(page, language), attempt):
+            return Proposal(last[-1][0])
+        for plan, problems in last:
+            suspicions = tuple(dict.fromkeys(problem.reason() for problem in problems if problem.is_suspicious))
+            if suspicions:
+                return Proposal(plan, suspicions)
         raise UnusableAnswerError("The chat model did not merge the profile as it was asked to.", kind="invalid")
 
-    def _try(self, prompt: Prompt, page: Page, language: str) -> tuple[Plan | None, list[Problem], str, list[str]]:
+    def _try(self, prompt: Prompt, page: Page, language: str) -> tuple[Plan, list[Problem], str]:
         from historian.merge_answer import MergeAnswer  # pydantic, which a hook does not need
 
-        try:
-            answer = self._chat.answer("merge", prompt, MergeAnswer)
-        except UnusableAnswerError as error:
-            return None, [], error.wrote, [*error.violations] or [str(error)]
+        answer = self._chat.answer("merge", prompt, MergeAnswer)
         plan, problems = read_answer(answer.value, page, language)
         problems += PlanCheck(page, language).problems(plan)
-        return plan, problems, answer.text, _sentences(problems, language)
+        return plan, problems, answer.text
 
     def _prompt(self, page: Page, language: str) -> Prompt:
         mark = "（手写，必须保留）" if language == "zh" else " (written by hand, must be kept)"
@@ -77,7 +78,3 @@ class MergeModel:
             statements=[statement.text for statement in page.statements],
             today=page.now.date().isoformat(),
         )
-
-
-def _sentences(problems: Sequence[Problem], language: str) -> list[str]:
-    return list(dict.fromkeys(problem.say(language) for problem in problems))

@@ -27,7 +27,7 @@ from historian.rewording import LineKeeper, targets
 from historian.session import Session
 from historian.telemetry import Telemetry
 from historian.views import CaptureDecision, Memo
-from historian.work import APPEND, CAPTURE, END, TurnWork, acknowledged_at, scope_from
+from historian.work import APPEND, CAPTURE, END, TurnWork, acknowledged_at, raw_messages, scope_from
 from historian.zones import load_zone
 
 if TYPE_CHECKING:
@@ -158,12 +158,13 @@ class Pipeline:
     def _append(self, payload: dict[str, Any], step: Step) -> None:
         step("record")
         scope = scope_from(payload["scope"])
-        message = message_from(payload["message"], load_zone(payload["timezone"]))
-        appended = self.record.append(scope.owner, [message])
+        zone = load_zone(payload["timezone"])
+        messages = [message_from(raw, zone) for raw in raw_messages(payload)]
+        appended = self.record.append(scope.owner, messages)
         self.indexer.discard("messages", appended.left_rows)
         if payload.get("consider"):
             session = Session(timezone=payload["timezone"], sender_name=payload.get("name"))
-            self.capture_desk.hand_in(scope, session, [message])
+            self.capture_desk.hand_in(scope, session, messages)
 
     def _same_as(self, owner: Owner, text: str) -> str | None:
         """Return the id of an earlier statement of the same owner that says the same, or None."""

@@ -8,15 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from historian import violations
-from historian.chat import Chat, is_away
-from historian.errors import ModelError, NotConfiguredError, RetryableModelError, UnusableAnswerError
+from historian.asking import Asking, Attempt, Trouble
+from historian.chat import Chat
 from historian.gate import Finding, GateKind, inspect
 from historian.identity import Drift, check_identity
 from historian.identity_words import Material, check_wording
 from historian.text import drop_unusable
 from prompts import Prompt, PromptLibrary
-
-Trouble = Literal["outage", "refused", "unusable"]
 
 _WRAPPED = re.compile(r"^(?:“([^“”]*)”|\"([^\"]*)\"|「([^「」]*)」)$")
 _NUMBERED = re.compile(r"^\[\d{1,2}\]\s*")
@@ -71,12 +69,12 @@ class Scribe:
     def __init__(self, chat: Chat, prompts: PromptLibrary, retries: Callable[[], int]) -> None:
         self._chat = chat
         self._prompts = prompts
-        self._retries = retries
+        self._asking = Asking(chat, prompts, "rewrite", retries)
 
     @property
     def is_there(self) -> bool:
         """Whether a model is set at all."""
-        return self._chat.configured("rewrite")
+        return self._asking.configured
 
     def phrase(self, tasks: Sequence[Task], brief: Brief) -> list[Phrase]:
         """Return a phrase for each task. One call for all, and another one for each retry; never raises a ModelError.
@@ -84,23 +82,8 @@ class Scribe:
         What is good stays as it is; what is not is asked for again with what was wrong and what the model wrote.
         """
         round_ = _Round(tasks, brief.language)
-        prompt = first = self._first(tasks, brief)
-        for _ in range(1 + self._retries()):
-            try:
-                wrote, complaints = round_.take(self._ask(prompt))
-            except UnusableAnswerError as unusable:
-                wrote, complaints = unusable.wrote, list(unusable.violations) or [str(unusable)]
-            except RetryableModelError as error:
-                if is_away(self._chat, "rewrite", error):
-                    return round_.ended("outage")
-                continue
-            except (ModelError, NotConfiguredError):
-                return round_.ended("refused")
-            if not round_.open:
-                break
-            retry = self._prompts.load("rewrite.retry", brief.language).render(violations=complaints)
-            prompt = first.again(wrote, retry)
-        return round_.ended("unusable")
+        trouble = self._asking.trouble(self._first(tasks, brief), lambda prompt: round_.take(*self._ask(prompt)))
+        return round_.ended(trouble or "unusable")
 
     def _first(self, tasks: Sequence[Task], brief: Brief) -> Prompt:
         return self._prompts.load("rewrite", brief.language).render(
@@ -134,9 +117,8 @@ class _Round:
         self._best: list[Phrase] = [Phrase() for _ in tasks]
         self.open = set(range(len(tasks)))
 
-    def take(self, answer: tuple[str, dict[int, str]]) -> tuple[str, list[str]]:
+    def take(self, wrote: str, texts: dict[int, str]) -> Attempt:
         """Judge the statements of what is open; return what the model wrote and what was wrong."""
-        wrote, texts = answer
         complaints: list[str] = []
         for index in sorted(self.open):
             text = texts.get(index + 1)
@@ -147,7 +129,7 @@ class _Round:
             phrase = judged(text, self._tasks[index])
             self._keep(index, phrase)
             complaints += violations.about(index + 1, self._language, phrase.drifts, phrase.findings)
-        return wrote, complaints
+        return Attempt(wrote, complaints)
 
     def _keep(self, index: int, phrase: Phrase) -> None:
         best = self._best[index]

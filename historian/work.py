@@ -32,6 +32,23 @@ def scope_from(payload: Mapping[str, Any]) -> Scope:
     return Scope(payload["user_id"], payload["group_id"], frozenset(payload["groups"]))
 
 
+def job_payload(scope: Scope, session: Session, turn: Turn, mark: str, now: datetime) -> dict[str, Any]:
+    """Return all that the historian needs to process the turn later, as a JSON object."""
+    return {
+        "scope": scope_payload(scope),
+        "session": session.as_payload(),
+        "turn": turn.as_payload(),
+        "fingerprint": mark,
+        "ended_at": session.at(now).isoformat(),
+    }
+
+
+def raw_messages(payload: Mapping[str, Any]) -> list[Any]:
+    """Return the messages, not checked yet, that a job of kind `append` brings: several, or one."""
+    several = payload.get("messages")
+    return several if isinstance(several, list) else [payload["message"]]
+
+
 def acknowledged_at(job: Job) -> datetime:
     """Return when a job was taken on, aware; the beginning of 1970 where its file was damaged and does not say."""
     try:

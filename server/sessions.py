@@ -17,7 +17,8 @@ from historian.session import Session
 from server.app import ShiguanServer, build_app
 from server.binding import Attached, Binder, Binding, FixedBinder
 from server.commands.common import scope_of
-from server.composition import Household, open_household, running
+from server.composition import open_household
+from server.household import Household, running
 from server.settings import Settings
 from server.trust import TrustedBinder
 from server.wire import Wire, leave_within, mended

@@ -21,7 +21,8 @@ from historian.session import Session
 from server.app import Lifespan, build_app
 from server.binding import Attached, Binder, Binding, FixedBinder
 from server.commands.common import scope_of
-from server.composition import Household, open_household, running
+from server.composition import open_household
+from server.household import Household, running
 from server.http.admission import Admission, Permissions
 from server.http.app import PATH, Front, make_asgi_app
 from server.http.attending import Attended

@@ -21,7 +21,7 @@ from historian.job import STATES
 from historian.session import Session
 from historian.work import scope_from
 from server import __version__
-from server.composition import Household
+from server.household import Household
 from server.owner.lines import MAX_LINE_BYTES
 from server.owner.looking_after import LookingAfter
 from server.owner.preamble import encode

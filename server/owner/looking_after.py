@@ -9,7 +9,7 @@ from typing import Any
 from historian.audit import Auditor
 from historian.errors import NotConfiguredError
 from historian.events import EventStore
-from server.composition import Household
+from server.household import Household
 
 MOST_SHOWN = 1000
 

@@ -22,7 +22,7 @@ from historian.session import Session
 from historian.zones import load_zone
 from server import __version__
 from server.binding import Attached, Binder, Binding, FixedBinder
-from server.composition import Household
+from server.household import Household
 from server.owner.apps import Apps
 from server.owner.control import Control
 from server.owner.lines import LineSink, LineSource

@@ -12,7 +12,8 @@ import anyio
 from anyio.abc import Listener, SocketStream
 
 from historian.hold import FolderHold
-from server.composition import open_household, running
+from server.composition import open_household
+from server.household import running
 from server.owner.address import LOCALHOST, has_unix_sockets, socket_path, token_of
 from server.owner.process import Owner
 from server.settings import Settings

@@ -13,7 +13,7 @@ from historian.doctor import Doctor, Finding, Report
 from historian.embed_fake import HashingEmbedder
 from historian.errors import PermanentModelError
 from historian.finding import Check
-from server.composition import Household
+from server.household import Household
 from tests.kit.patient import ALICE, TEXTS, event, household, make_deadly, trial
 
 MANY = [f"第 {number} 件事 of many" for number in range(120)]

@@ -25,7 +25,8 @@ from historian.record import Record
 from historian.retrieval import Retrieval
 from historian.schema import MIGRATIONS
 from historian.surroundings import participants
-from server.composition import Household, open_household
+from server.composition import open_household
+from server.household import Household
 from server.settings import load_settings
 from tests.kit.questions import CHINESE, CROSSED, ENGLISH, builtin
 

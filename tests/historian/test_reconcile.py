@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 from historian.vectors import VectorRecord
-from server.composition import Household
+from server.household import Household
 from tests.kit.patient import AT, embed_all, event, fill, household, make_deadly, marked, trial
 
 ALL = 9  # three events, three profile lines and three messages

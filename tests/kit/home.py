@@ -18,7 +18,8 @@ from historian.embed_fake import HashingEmbedder
 from historian.model import Scope
 from historian.session import Session
 from server.binding import Binding, FixedBinder
-from server.composition import Household, open_household, running
+from server.composition import open_household
+from server.household import Household, running
 from server.sessions import app_over
 from server.settings import load_settings
 from server.trust import TrustedBinder

@@ -15,7 +15,8 @@ from historian.merge import Statement
 from historian.model import Event, Message, Owner
 from historian.record import Record
 from historian.trial import Trial
-from server.composition import Household, open_household
+from server.composition import open_household
+from server.household import Household
 from server.settings import load_settings
 
 ALICE = Owner("user", "alice")

@@ -10,12 +10,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from tests.kit.read_only import read_only
 from tests.kit.stdio import LEGACY, ROOT, SHIGUAN, ServerGone, Stdio, environment, run
 
 pytestmark = [pytest.mark.process, pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX processes")]
@@ -173,28 +172,6 @@ def test_a_read_only_folder_is_refused_in_one_sentence(tmp_path: Path) -> None:
     with read_only(tmp_path / "data") as folder:
         assert "cannot be written" in refusal(folder)
         assert "cannot be written" in refusal(folder / "deeper")
-
-
-@contextmanager
-def read_only(folder: Path) -> Generator[Path]:
-    """Make a folder that this user cannot write; root needs a file system for that."""
-    folder.mkdir()
-    if os.getuid() != 0:
-        folder.chmod(0o555)
-        try:
-            yield folder
-        finally:
-            folder.chmod(0o755)
-        return
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "ro,size=1m", "none", folder], check=False, capture_output=True
-    )
-    if mounted.returncode != 0:
-        pytest.skip("root writes everywhere, and may not mount a read-only file system here")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", folder], check=True)
 
 
 def test_wrong_settings_are_refused_in_one_sentence_before_anything_is_made(tmp_path: Path) -> None:

@@ -145,7 +145,10 @@ async def common(client: Client) -> list[str]:
     for number, meta in enumerate((said_by("bob"), said_by("bob", group_id=SHARED), said_by(ANN, group_id=SHARED))):
         meta |= {"shiguan/request_id": f"common{number}", "shiguan/sender_name": f"Name{number}"}
         fact = {
-            "observations": [f"Number {number} has {THINGS[number]} from Berlin.", f"第{number}位{ALLERGIES[number]}。"],
+            "observations": [
+                f"Number {number} has {THINGS[number]} from Berlin.",
+                f"第{number}位{ALLERGIES[number]}。",
+            ],
             "source_message": f"I am number {number}, my tent 帐篷 is from Berlin; 我{ALLERGIES[number]}",
             "memo": f"Talked to number {number} about the tent 帐篷.",
         }

@@ -21,7 +21,8 @@ from historian.evidence_views import EvidencePage
 from historian.model import Message, Owner, Role, Scope
 from historian.record import Record
 from historian.session import Session
-from server.composition import Household, open_household
+from server.composition import open_household
+from server.household import Household
 from server.settings import load_settings
 
 START = datetime(2026, 2, 20, tzinfo=UTC)

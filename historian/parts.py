@@ -1,0 +1,40 @@
+"""What a scoped memory works with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from historian.capturing import CaptureDesk
+from historian.closing import TurnCloser
+from historian.desk import Desk
+from historian.evidence_reading import EvidenceReader
+from historian.exporting import Exporter
+from historian.failures import FailureKeeper
+from historian.forgetting import Forgetter
+from historian.indexer import Indexer
+from historian.profile_reading import ProfileReader
+from historian.profile_versions import ProfileVersions
+from historian.record import Record
+from historian.searching import EventSearch
+from historian.status import StatusReader
+from historian.taking_in import Intaker
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a scoped memory works with; made once by the composition root."""
+
+    record: Record
+    closer: TurnCloser
+    desk: Desk
+    search: EventSearch
+    profiles: ProfileReader
+    versions: ProfileVersions
+    status: StatusReader
+    failures: FailureKeeper
+    evidence: EvidenceReader
+    indexer: Indexer
+    exporter: Exporter
+    intaker: Intaker
+    forgetter: Forgetter
+    captures: CaptureDesk

@@ -1,0 +1,1 @@
+"""The arguments of every command. Standard library only, so that a host's hook starts in milliseconds."""

@@ -1,0 +1,36 @@
+"""What the parsers of several commands share."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+Command = Callable[[argparse.Namespace], int]
+"""What runs a command and returns its exit code."""
+
+if TYPE_CHECKING:
+    # argparse has no public name for what add_subparsers returns
+    Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]  # pyright: ignore[reportPrivateUsage]
+
+
+def add_command(commands: Commands, name: str, run: Command, text: str) -> argparse.ArgumentParser:
+    """Add a command that `run` runs on a data folder, and return its parser."""
+    parser = commands.add_parser(name, help=text, description=text)
+    parser.set_defaults(run=run)
+    parser.add_argument("--data-dir", help="the data folder (default: $SHIGUAN_DATA_DIR, else the user-data folder)")
+    return parser
+
+
+def add_identity(parser: argparse.ArgumentParser) -> None:
+    """Let a command be told on whose behalf it is given."""
+    parser.add_argument("--user", help="whose memory (default: $SHIGUAN_USER_ID, else the operating-system user)")
+    parser.add_argument(
+        "--group",
+        action="append",
+        dest="groups",
+        metavar="GROUP",
+        help="a group of the user; one binds the request to it, several only make them readable ($SHIGUAN_GROUPS)",
+    )
+    parser.add_argument("--name", help="the user's name, by which statements call them ($SHIGUAN_USER_NAME)")
+    parser.add_argument("--timezone", help="IANA name, for example Asia/Shanghai (default: the system's)")

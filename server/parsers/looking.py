@@ -1,0 +1,75 @@
+"""The arguments of what shows people what is remembered."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from server.parsers.common import add_command, add_identity
+
+if TYPE_CHECKING:
+    from server.parsers.common import Commands
+
+
+def add_looking(commands: Commands) -> None:
+    """Add these commands."""
+    _add_search(commands)
+    _add_status(commands)
+    _add_audit(commands)
+    _add_profile(commands)
+
+
+def _add_search(commands: Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.search import search
+
+        return search(arguments)
+
+    parser = add_command(commands, "search", run, "Search the raw messages.")
+    add_identity(parser)
+    parser.add_argument("query", help='a question; with --mode lexical words, "phrases", AND, OR, NOT')
+    parser.add_argument("--since", help="only messages from this time on: ISO 8601, or a date")
+    parser.add_argument("--until", help="only messages before this time")
+    parser.add_argument("--role", choices=("user", "assistant", "system", "tool"))
+    parser.add_argument("--conversation", help="only this conversation id")
+    parser.add_argument("--sender-id", help="only messages of this sender")
+    parser.add_argument("--mode", choices=("hybrid", "lexical", "semantic"), default="hybrid")
+    parser.add_argument("--limit", type=int, default=20, help="1 to 200 (default: 20)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object, as the tools answer it")
+
+
+def _add_status(commands: Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.status import show_status
+
+        return show_status(arguments)
+
+    parser = add_command(commands, "status", run, "Show what the data folder holds and how its queue is doing.")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _add_audit(commands: Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.audit import audit
+
+        return audit(arguments)
+
+    parser = add_command(
+        commands,
+        "audit",
+        run,
+        "Show what is worth a look: duplicates, flagged, unsupported, and oldest statements.",
+    )
+    parser.add_argument("--limit", type=int, default=20, help="how many of each kind (default: 20)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _add_profile(commands: Commands) -> None:
+    from server.parsers.profile import TEXT, add_actions
+
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.profile import manage_profiles
+
+        return manage_profiles(arguments)
+
+    add_actions(add_command(commands, "profile", run, TEXT))
