@@ -13,6 +13,7 @@ from historian.forget_selection import Selection
 from historian.forgetting import Forgotten
 from historian.ids import normalise_id
 from historian.live import LiveOptions
+from historian.looking import Look
 from historian.messages import epoch_ms
 from historian.model import EntityType, Owner, Scope
 from historian.parts import Parts
@@ -48,6 +49,11 @@ class ScopedMemory(ScopedWriting):
     def evidence(self) -> ScopedEvidence:
         """The raw messages, as this request may read them."""
         return self._parts.evidence.of(self._scope, self._session)
+
+    @property
+    def look(self) -> Look:
+        """The memory as a person looks at it, who is no agent: nothing of that is an echo later."""
+        return self._parts.looking.of(self._scope, self._session)
 
     def search_events(
         self,

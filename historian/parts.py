@@ -12,6 +12,7 @@ from historian.exporting import Exporter
 from historian.failures import FailureKeeper
 from historian.forgetting import Forgetter
 from historian.indexer import Indexer
+from historian.looking import Looking
 from historian.profile_reading import ProfileReader
 from historian.profile_versions import ProfileVersions
 from historian.record import Record
@@ -38,3 +39,4 @@ class Parts:
     intaker: Intaker
     forgetter: Forgetter
     captures: CaptureDesk
+    looking: Looking

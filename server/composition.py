@@ -44,6 +44,7 @@ from server.ground import Ground, Signals
 from server.historian_parts import Asking, HistorianParts, make_historian_parts, make_stores
 from server.household import Household
 from server.leaving_parts import LeavingParts, Sources, Traces, make_leaving
+from server.looking_parts import make_looking
 from server.models import make_models
 from server.profile_parts import ProfileParts, make_profiles
 from server.reload import SettingsWatch
@@ -184,16 +185,16 @@ def _parts(ground: Ground, floors: Floors) -> Parts:
     reader = ProfileReader(
         profiles.biographer, profiles.index, finding.retrieval, lambda: ground.live.query, ground.clock
     )
+    search = EventSearch(stores.events, finding.retrieval, lambda: ground.live.query, ground.clock, finding.reranking)
+    status = _status(ground, floors)
     return Parts(
         record=stores.record,
         closer=closer,
         desk=Desk(closer, signals.jobs_bell, signals.foreground),
-        search=EventSearch(
-            stores.events, finding.retrieval, lambda: ground.live.query, ground.clock, finding.reranking
-        ),
+        search=search,
         profiles=reader,
         versions=profiles.versions,
-        status=_status(ground, floors),
+        status=status,
         failures=FailureKeeper(queue, signals.jobs_bell.ring),
         evidence=_evidence(ground, finding, reader),
         indexer=finding.indexer,
@@ -201,6 +202,7 @@ def _parts(ground: Ground, floors: Floors) -> Parts:
         intaker=leaving.intaker,
         forgetter=leaving.forgetter,
         captures=floors.doing.captures,
+        looking=make_looking(stores, search, reader, status, ground.clock),
     )
 
 

@@ -28,10 +28,14 @@ MAX_DIGITS = 9
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the pages are: the origin as browsers see it, and the path under which all of them lie."""
+    """Where the pages are: the origin and the path under which all of them lie, as browsers see them.
+
+    `mount` is that path as it arrives here, where a proxy in front takes something off it; "" where it is the same.
+    """
 
     origin: str
     base: str
+    mount: str = ""
 
     @property
     def is_secure(self) -> bool:

@@ -141,12 +141,12 @@ def make_site(grounds: Grounds) -> list[BaseRoute]:
         *reception.routes(),
         Mount("/static", app=StaticFiles(directory=STATIC)),
     ]
-    base = grounds.place.base
+    base, mount = grounds.place.base, grounds.place.mount or grounds.place.base
 
     async def first_page(_: Request) -> Response:
         return RedirectResponse(f"{base}/", 307)
 
-    return [Route(base, first_page), Mount(base, app=Protected(Router(routes, default=site.nothing)))]
+    return [Route(mount, first_page), Mount(mount, app=Protected(Router(routes, default=site.nothing)))]
 
 
 def _status(error: ShiguanError) -> int:
