@@ -14,7 +14,7 @@ NEW_VENV = $(PYTHON) -m venv $(VENV)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 endif
 
-.PHONY: demo test check bench soak clean install
+.PHONY: demo test tests check bench soak clean install
 install: $(RUN)
 
 # What running needs, and apart from it what developing needs: the demo shall not wait for type checkers.
@@ -37,9 +37,12 @@ check: $(DEV)
 	$(BIN)/basedpyright --level error
 	$(BIN)/lint-imports --no-cache
 
-# Most process tests wait more than they work: three at a time keep two cores busy.
-test: check
-	$(BIN)/python -m pytest -m "not soak" -n 3 --dist worksteal
+test: $(DEV)
+	$(MAKE) -j 2 check tests
+
+# Most process tests wait more than they work: four at a time keep two cores busy.
+tests: $(DEV)
+	$(BIN)/python -m pytest -m "not soak" -n 4 --dist worksteal
 
 soak: $(DEV)
 	$(BIN)/python -m pytest -m soak

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from historian.database import Database
+from historian.group_store import SEARCHED
 from historian.pieces import MOST, piece_ids, pieces
 
 _EVENTS = """
@@ -21,6 +22,10 @@ _PROFILE_LINES = """
 _MESSAGES = """
     row, content, owner_key AS owner, owner_key GLOB 'group:*', sender_id, row >> 20
     FROM messages INDEXED BY messages_by_embedder
+"""
+_GROUP_MEMORIES = f"""
+    row, {SEARCHED}, owner_key AS owner, 0, NULL, confirmed_ms
+    FROM group_memories INDEXED BY group_memories_by_embedder
 """
 _OTHERS = (("IS ?", None), ("< ?", ""), ("> ?", ""))
 """What `IS NOT ?` means, as ranges of an index: no embedder, or another one."""
@@ -162,6 +167,11 @@ def event_backlog(database: Database) -> Backlog:
 def profile_backlog(database: Database) -> Backlog:
     """Return the backlog of profile lines."""
     return Backlog(database, "profile_lines", "profiles", _PROFILE_LINES, "TRUE")
+
+
+def group_backlog(database: Database) -> Backlog:
+    """Return the backlog of the statements about groups; only active ones are searched."""
+    return Backlog(database, "group_memories", "group_memories", _GROUP_MEMORIES, "status = 'active'")
 
 
 def _unembedded(row: int, text: str, owner: str, by_author: int, sender: str | None, epoch_ms: int) -> Unembedded:

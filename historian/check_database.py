@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from historian.database import Database
 from historian.events import EVENT_WORDS
 from historian.finding import Finding, number
+from historian.group_store import GROUP_WORDS, SEARCHED
 from historian.lexical import LexicalIndex
 from historian.profile_index import PROFILE_WORDS
 from historian.readable import MESSAGE_WORDS
@@ -71,6 +72,7 @@ _INDEXES = (
     _Indexed(MESSAGE_WORDS, "messages", "message_audiences", text="content", role="role"),
     _Indexed(EVENT_WORDS, "events", "event_audiences", which="same_as IS NULL"),
     _Indexed(PROFILE_WORDS, "profile_lines", "profile_line_audiences"),
+    _Indexed(GROUP_WORDS, "group_memories", "group_memory_audiences", text=SEARCHED, which="status = 'active'"),
 )
 
 

@@ -11,6 +11,7 @@ from historian.evidence_reading import MAX_QUERY, ScopedEvidence
 from historian.exporting import ExportPage
 from historian.forget_selection import Selection
 from historian.forgetting import Forgotten
+from historian.group_memory import ScopedGroups
 from historian.ids import normalise_id
 from historian.live import LiveOptions
 from historian.looking import Look
@@ -19,6 +20,7 @@ from historian.model import EntityType, Owner, Scope
 from historian.parts import Parts
 from historian.profile_reading import entities_of, named_entity, no_profile
 from historian.profile_versions import History, Rollback
+from historian.recollection import ScopedRecollection
 from historian.searching import EventQuery
 from historian.session import Session
 from historian.views import FoundEvents, FoundProfiles, Memo, ProfileView, Status
@@ -54,6 +56,22 @@ class ScopedMemory(ScopedWriting):
     def look(self) -> Look:
         """The memory as a person looks at it, who is no agent: nothing of that is an echo later."""
         return self._parts.looking.of(self._scope, self._session)
+
+    @property
+    def recollection(self) -> ScopedRecollection:
+        """Memory views with verified evidence, as this request may have them."""
+        return ScopedRecollection(self._parts, self._scope, self._session, self.evidence)
+
+    @property
+    def groups(self) -> ScopedGroups:
+        """The statements about groups, as this request may see and change them."""
+        closer, scope = self._parts.closer, self._scope
+        return self._parts.groups.of(
+            scope,
+            self._session,
+            returned=lambda texts: closer.note_returned(scope, texts),
+            guarded=lambda reason: self.guard().text(reason, "reason"),
+        )
 
     def search_events(
         self,

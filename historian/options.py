@@ -112,10 +112,51 @@ class ContextOptions(_Table):
 
 
 @dataclass(frozen=True, slots=True)
+class RecallOptions(_Table):
+    """What one recall may cost: rounds with the model, looks into the record, its tokens in all, and seconds."""
+
+    bounds: ClassVar[Bounds] = {
+        "rounds": (1, 100),
+        "calls": (0, 1000),
+        "tokens": (500, 10_000_000),
+        "seconds": (0.1, 3600),
+    }
+
+    rounds: int = 8
+    calls: int = 20
+    tokens: int = 60_000
+    seconds: float = 90.0
+
+
+@dataclass(frozen=True, slots=True)
 class GuardOptions(_Table):
     """What becomes of credentials in what is handed over: `mask` them, `refuse` the text, or `off`: store as it is."""
 
     credentials: Literal["mask", "refuse", "off"] = "mask"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupOptions(_Table):
+    """Group memory. `schedule` daily: every group with new messages evolves once a day, up to `jitter_minutes` later.
+
+    A run reads at most `max_pages` pages of `max_messages`, the newest. Half of a statement's strength is gone after
+    `half_life_days` without a confirmation; below `strength_floor` its deletion is proposed.
+    """
+
+    bounds: ClassVar[Bounds] = {
+        "jitter_minutes": (0, 1440),
+        "max_messages": (1, 200),
+        "max_pages": (1, 1000),
+        "half_life_days": (0.001, 36500),
+        "strength_floor": (0, 1),
+    }
+
+    schedule: Literal["off", "daily"] = "off"
+    jitter_minutes: float = 60.0
+    max_messages: int = 200
+    max_pages: int = 10
+    half_life_days: float = 14.0
+    strength_floor: float = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,3 +195,5 @@ class Options:
     profile: ProfileOptions = field(default_factory=ProfileOptions)
     context: ContextOptions = field(default_factory=ContextOptions)
     guard: GuardOptions = field(default_factory=GuardOptions)
+    recall: RecallOptions = field(default_factory=RecallOptions)
+    group: GroupOptions = field(default_factory=GroupOptions)

@@ -11,10 +11,12 @@ from historian.evidence_reading import EvidenceReader
 from historian.exporting import Exporter
 from historian.failures import FailureKeeper
 from historian.forgetting import Forgetter
+from historian.group_memory import GroupParts
 from historian.indexer import Indexer
 from historian.looking import Looking
 from historian.profile_reading import ProfileReader
 from historian.profile_versions import ProfileVersions
+from historian.recalling import Recaller
 from historian.record import Record
 from historian.searching import EventSearch
 from historian.status import StatusReader
@@ -40,3 +42,5 @@ class Parts:
     forgetter: Forgetter
     captures: CaptureDesk
     looking: Looking
+    recaller: Recaller
+    groups: GroupParts

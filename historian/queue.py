@@ -302,10 +302,23 @@ class Queue:
 
         Costs what the lane holds, not what the queue does.
         """
+        return self._read(self._unfinished_ids(lane))
+
+    def outline(self, lane: str, most: int) -> tuple[list[tuple[State, Job]], int]:
+        """Return what `unfinished` does, and how many were left out: of a long lane only the first job and the newest
+        ones are read, `most` in all.
+        """
+        ids = self._unfinished_ids(lane)
+        chosen = ids if len(ids) <= most else [ids[0], *ids[1 - most :]]
+        return self._read(chosen), len(ids) - len(chosen)
+
+    def _unfinished_ids(self, lane: str) -> list[str]:
         with self._mutex as lock_file:
             self._view.catch_up(lock_file)
-            names = self._view.lanes.of(lane)
-        return [found for job_id in names if (found := self._unfinished(job_id)) is not None]
+            return self._view.lanes.of(lane)
+
+    def _read(self, ids: Sequence[str]) -> list[tuple[State, Job]]:
+        return [found for job_id in ids if (found := self._unfinished(job_id)) is not None]
 
     def _unfinished(self, job_id: str) -> tuple[State, Job] | None:
         """Look without the lock: a job may move meanwhile, and one that is not readable is not there yet."""

@@ -9,6 +9,8 @@ is a set of such keys, so visibility is one indexed look-up, also in the full-te
 
 from __future__ import annotations
 
+from historian.schema_group import GROUP_MEMORIES
+
 _RECORD = (
     """
     CREATE TABLE audiences (
@@ -322,5 +324,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _MERGES,
     _AMENDMENTS,
     _FORGOTTEN,
+    (*GROUP_MEMORIES, *_lexical("group_memories")),
 )
 """The statements of each step, in order; run in one transaction."""

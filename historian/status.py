@@ -89,15 +89,16 @@ class StatusReader:
             NotFoundError: there is no such job in scope.
         """
         lane = scope.owner.key
-        unfinished = self._queue.unfinished(lane)
+        unfinished, unread = self._queue.outline(lane, _jobs_read(memos))
         failed = [job for job in self._queue.jobs("failed") if job.lane == lane]
         oldest = max((self._age(job) for _, job in unfinished), default=None)
-        pending = sum(state == "pending" for state, _ in unfinished)
+        processing = sum(state == "processing" for state, _ in unfinished)
+        pending = len(unfinished) - processing + unread
         offline = tuple(self._health.offline())
         troubles = self._health.troubles.look()
         return Status(
             pending=pending,
-            processing=len(unfinished) - pending,
+            processing=processing,
             failed=len(failed),
             oldest_age_seconds=oldest,
             unembedded=self._indexer.waiting(lane),
@@ -122,7 +123,7 @@ class StatusReader:
 
     def memos(self, scope: Scope, limit: int) -> list[Memo]:
         """Return the newest memos of the scope, newest first; those of waiting jobs stand first."""
-        return self._newest_memos(scope, self._queue.unfinished(scope.owner.key), limit)
+        return self._newest_memos(scope, self._queue.outline(scope.owner.key, _jobs_read(limit))[0], limit)
 
     def _newest_memos(self, scope: Scope, unfinished: Sequence[tuple[State, Job]], limit: int) -> list[Memo]:
         waiting = [memo for _, job in unfinished for memo in _memo_of(job)]
@@ -183,6 +184,11 @@ class StatusReader:
         if failed:
             return "Some jobs failed: read their reasons, then retry or discard them with `shiguan queue`."
         return ""
+
+
+def _jobs_read(memos: int) -> int:
+    """Return how many jobs of a long lane are read: the first for its age, the newest for memos, which not all have."""
+    return 2 * memos + 1
 
 
 def _memo_of(job: Job) -> list[Memo]:

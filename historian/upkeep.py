@@ -15,6 +15,7 @@ from historian.bell import Bell
 from historian.biographer import Biographer
 from historian.complaints import Complaints
 from historian.errors import ShiguanError
+from historian.evolve_schedule import EvolveSchedule
 from historian.indexer import Indexer
 from historian.job import Job
 from historian.live import LiveOptions
@@ -37,6 +38,8 @@ GATHERING_SECONDS = 2.0
 """How long, at least, vectors let jobs go first: a vector for one text costs nearly what a batch of them does."""
 UPGRADES_SECONDS = 2.0
 """How long what rules wrote waits while there are jobs, before it is phrased again."""
+EVOLVING_SECONDS = 30.0
+"""How often it is looked for groups whose time to evolve has come."""
 SWEEP_EVERY = 240
 """Rounds of maintenance between two sweeps of old failures: about an hour."""
 
@@ -60,11 +63,19 @@ class Upkeep:
     vectors_bell: Bell
     standstill: Standstill
     finish_forgetting: Callable[[], None]
+    evolve_schedule: EvolveSchedule
     under_way: dict[str, Job] = field(default_factory=dict[str, Job])
 
     def start(self, tasks: TaskGroup) -> None:
         """Begin, in tasks of this group."""
-        for task in (self._maintain, self._beat, self._keep_vectors, self._keep_profiles, self._phrase_again):
+        for task in (
+            self._maintain,
+            self._beat,
+            self._keep_vectors,
+            self._keep_profiles,
+            self._phrase_again,
+            self._let_groups_evolve,
+        ):
             tasks.start_soon(task)
         self.pulse.beat()
 
@@ -157,3 +168,14 @@ class Upkeep:
                 log.warning("what rules wrote is not phrased again now: %s", error)
                 seconds = MAINTENANCE_SECONDS
             await anyio.sleep(seconds)
+
+    async def _let_groups_evolve(self) -> None:
+        """Let groups evolve that are due, one after the other, on a thread of its own."""
+        thread = anyio.CapacityLimiter(1)
+        while True:
+            await anyio.sleep(EVOLVING_SECONDS)
+            try:
+                while await anyio.to_thread.run_sync(self.evolve_schedule.run, abandon_on_cancel=True, limiter=thread):
+                    pass
+            except ShiguanError as error:
+                log.warning("groups do not evolve now: %s", error)

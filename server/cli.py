@@ -12,6 +12,7 @@ from server.parsers.common import Command
 from server.parsers.hosting import add_hosting
 from server.parsers.keeping import add_keeping
 from server.parsers.looking import add_looking
+from server.parsers.parser import Parser
 from server.parsers.recording import add_recording
 from server.parsers.serving import add_serving
 
@@ -34,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="shiguan", description="A memory for AI agents: what was said, what it amounts to, and what proves it."
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")

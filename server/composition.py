@@ -29,6 +29,7 @@ from historian.message_search import MessageSearch
 from historian.parts import Parts
 from historian.profile_reading import ProfileReader
 from historian.queue import Queue
+from historian.recalling import Recaller
 from historian.returned import ReturnedTexts
 from historian.searching import EventSearch
 from historian.status import Health, Merges, StatusReader
@@ -41,6 +42,7 @@ from server.checkup import Patient, make_doctor
 from server.finding_parts import FindingParts, make_finding, vector_store
 from server.folder import DATABASE_NAME, QUEUES_NAME, make_folder
 from server.ground import Ground, Signals
+from server.group_parts import GroupFloor, make_groups
 from server.historian_parts import Asking, HistorianParts, make_historian_parts, make_stores
 from server.household import Household
 from server.leaving_parts import LeavingParts, Sources, Traces, make_leaving
@@ -60,6 +62,7 @@ class Floors:
     returned: ReturnedTexts
     doing: HistorianParts
     leaving: LeavingParts
+    groups: GroupFloor
     health: Health
 
 
@@ -117,12 +120,14 @@ def open_household(
 def _floors(ground: Ground) -> Floors:
     finding = make_finding(ground.settings, ground.stores.database, ground.models, ground.live, ground.clock)
     profiles = _profiles(ground, finding)
+    leaving = _leaving(ground, finding, profiles)
     return Floors(
         finding=finding,
         profiles=profiles,
         returned=ReturnedTexts(ground.stores.database, ground.clock),
         doing=_doing(ground, finding, profiles),
-        leaving=_leaving(ground, finding, profiles),
+        leaving=leaving,
+        groups=make_groups(ground, finding, leaving.standstill),
         health=_health(ground, finding, profiles),
     )
 
@@ -203,6 +208,8 @@ def _parts(ground: Ground, floors: Floors) -> Parts:
         forgetter=leaving.forgetter,
         captures=floors.doing.captures,
         looking=make_looking(stores, search, reader, status, ground.clock),
+        recaller=Recaller(ground.models.chat, ground.models.prompts, ground.live, ground.clock),
+        groups=floors.groups.parts,
     )
 
 
@@ -246,6 +253,7 @@ def _upkeep(ground: Ground, floors: Floors) -> Upkeep:
         jobs_bell=ground.signals.jobs_bell,
         vectors_bell=ground.signals.vectors_bell,
         standstill=floors.leaving.standstill,
+        evolve_schedule=floors.groups.schedule,
         finish_forgetting=floors.leaving.forgetter.finish,
     )
 

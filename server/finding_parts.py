@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from historian.backlog import MessageBacklog, event_backlog, profile_backlog
+from historian.backlog import MessageBacklog, event_backlog, group_backlog, profile_backlog
 from historian.clock import Clock
 from historian.database import Database
 from historian.embed import Embedder
 from historian.engine import Engine
 from historian.events import EVENT_WORDS
+from historian.group_store import GROUP_WORDS
 from historian.indexer import Indexer
 from historian.live import LiveOptions
 from historian.profile_index import PROFILE_WORDS
@@ -21,6 +22,8 @@ from historian.vectors import COLLECTIONS, VectorStore
 from server.folder import RANKINGS_NAME, VECTORS_NAME
 from server.models import Models
 from server.settings import Settings
+
+WORDS = {"events": EVENT_WORDS, "profiles": PROFILE_WORDS, "group_memories": GROUP_WORDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +43,11 @@ def make_finding(
     """Return these parts for one data folder, nothing of them opened yet but the database of rankings."""
     engine = _engine(settings, models.embedder, clock)
     messages = MessageBacklog(database, settings.embedding.chunk_size)
-    indexer = Indexer(engine, [event_backlog(database), profile_backlog(database), messages])
+    indexer = Indexer(engine, [event_backlog(database), profile_backlog(database), group_backlog(database), messages])
     return FindingParts(
         engine=engine,
         indexer=indexer,
-        retrieval=Retrieval(database, engine, indexer, {"events": EVENT_WORDS, "profiles": PROFILE_WORDS}),
+        retrieval=Retrieval(database, engine, indexer, WORDS),
         reranking=Reranking(models.reranker, lambda: live.query),
         rankings=Rankings(settings.data_dir / RANKINGS_NAME),
     )

@@ -11,6 +11,8 @@ VECTORS_NAME = "chroma"
 QUEUES_NAME = "queues"
 RANKINGS_NAME = "rankings.sqlite3"
 """Lists that somebody pages through; may be deleted at any time."""
+LOCKS_NAME = "locks"
+"""One empty file for each group that ever evolved: the kernel's lock on it says that a run is under way."""
 CALIBRATION_NAME = "calibration.json"
 
 

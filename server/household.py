@@ -27,6 +27,7 @@ from historian.rerank import Reranker
 from historian.vectors import VectorStore
 from historian.worker import Historian
 from prompts import PromptLibrary
+from server.garbage import keep_what_is_loaded
 from server.profile_parts import ProfileParts
 from server.reload import SettingsWatch
 
@@ -34,9 +35,11 @@ COUNTS = {
     "messages": "SELECT count(*) FROM messages",
     "events": "SELECT count(*) FROM events WHERE same_as IS NULL",
     "profile_lines": "SELECT count(*) FROM profile_lines",
+    "group_memories": "SELECT count(*) FROM group_memories WHERE status = 'active'",
     "unembedded": "SELECT (SELECT count(*) FROM events WHERE same_as IS NULL AND embedded_by IS NULL)"
     " + (SELECT count(*) FROM profile_lines WHERE embedded_by IS NULL)"
-    " + (SELECT count(*) FROM messages WHERE embedded_by IS NULL)",
+    " + (SELECT count(*) FROM messages WHERE embedded_by IS NULL)"
+    " + (SELECT count(*) FROM group_memories WHERE status = 'active' AND embedded_by IS NULL)",
 }
 """What `shiguan status` counts."""
 
@@ -64,6 +67,7 @@ class Household:
 
     def warm_up(self) -> None:
         """Begin to load the embedder and the vectors in the background; calling it again does nothing."""
+        keep_what_is_loaded()
         if self.engine.state == "cold":
             self.engine.start()
 

@@ -16,6 +16,8 @@ class ServerSettings(BaseModel):
 
     `idle_seconds`: when an owner that nobody uses leaves; 0 = at once when drained. `rate_limit`: requests a minute of
     one token; 0 = no limit. `body_seconds`: how long the head or the body of a request may take to arrive.
+    `sessions_per_token`: of the protocol of 2025; 0 = no limit. `recheck_seconds`: how soon an answer ends whose token
+    was revoked or has expired meanwhile.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -41,3 +43,5 @@ class ServerSettings(BaseModel):
     body_seconds: float = Field(default=20.0, gt=0, le=600)
     max_connections: int = Field(default=1000, ge=1, le=100_000)
     session_seconds: float = Field(default=1800.0, gt=0, le=86_400)
+    sessions_per_token: int = Field(default=1000, ge=0, le=10_000)
+    recheck_seconds: float = Field(default=5.0, gt=0, le=3600)

@@ -20,12 +20,14 @@ from typing_extensions import override
 from historian.errors import InvalidInputError
 from historian.options import (
     ContextOptions,
+    GroupOptions,
     GuardOptions,
     HistorianOptions,
     Options,
     ProfileOptions,
     QueryOptions,
     QueueOptions,
+    RecallOptions,
 )
 from server.bare import BareSettings, read_bare_settings, read_config
 from server.model_settings import ChatSettings, EmbeddingSettings, RerankSettings
@@ -63,6 +65,8 @@ class Settings(BaseSettings):
     queue: QueueOptions = QueueOptions()
     context: ContextOptions = ContextOptions()
     guard: GuardOptions = GuardOptions()
+    recall: RecallOptions = RecallOptions()
+    group: GroupOptions = GroupOptions()
     server: ServerSettings = ServerSettings()
 
     @classmethod
@@ -90,6 +94,8 @@ class Settings(BaseSettings):
             profile=self.profile,
             context=self.context,
             guard=self.guard,
+            recall=self.recall,
+            group=self.group,
         )
 
 

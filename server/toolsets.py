@@ -19,7 +19,7 @@ class Published:
     """One tool as clients see it.
 
     `aliases` map names accepted for compatibility to parameter names. Of the parameters in `one_of` a call has to send
-    one at least.
+    one at least. With `needs_admin` a token needs the admin scope for it, as for everything of the admin toolset.
     """
 
     function: Callable[..., Any]
@@ -29,6 +29,7 @@ class Published:
     annotations: ToolAnnotations
     aliases: Mapping[str, str] = field(default_factory=dict[str, str])
     one_of: Sequence[str] = ()
+    needs_admin: bool = False
 
 
 def published(toolsets: Sequence[str]) -> list[Published]:
@@ -47,6 +48,13 @@ def published(toolsets: Sequence[str]) -> list[Published]:
 
 def by_toolset() -> dict[str, list[Published]]:
     """Return every tool there is, by its toolset."""
-    from server.tools import admin, core, evidence, host, leaving
+    from server.tools import admin, core, evidence, group, host, leaving, recall
 
-    return {"core": core.TOOLS, "evidence": evidence.TOOLS, "host": host.TOOLS, "admin": [*admin.TOOLS, *leaving.TOOLS]}
+    return {
+        "core": core.TOOLS,
+        "evidence": evidence.TOOLS,
+        "host": host.TOOLS,
+        "recall": recall.TOOLS,
+        "group": group.TOOLS,
+        "admin": [*admin.TOOLS, *leaving.TOOLS],
+    }

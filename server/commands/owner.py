@@ -9,6 +9,7 @@ import time
 from historian.errors import FolderInUseError, NotFoundError, StoreError
 from historian.hold import FolderHold, is_held
 from server.commands.common import bare_settings_from, log_to_stderr, say, settings_from
+from server.garbage import collect_nothing
 from server.owner.address import HTTP, OWNER, connect, read_holder
 from server.owner.ask import ask_running
 
@@ -33,6 +34,7 @@ def run_owner(arguments: argparse.Namespace) -> int:
     Raises:
         FolderInUseError: a process that is no owner holds the folder.
     """
+    collect_nothing()
     log_to_stderr()
     settings = settings_from(arguments)
     hold = FolderHold(settings.data_dir)

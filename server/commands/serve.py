@@ -6,6 +6,7 @@ import argparse
 from functools import partial
 
 from server.commands.common import log_to_stderr, require_one_identity, settings_from
+from server.garbage import collect_nothing
 from server.wire import claim_stdio, leave_within
 
 AFTERWARDS_SECONDS = 1.0
@@ -14,6 +15,7 @@ AFTERWARDS_SECONDS = 1.0
 
 def serve(arguments: argparse.Namespace) -> int:
     """Serve until the client closes stdin."""
+    collect_nothing()
     wire = claim_stdio()  # before the imports below, of which any may print
     log_to_stderr()
     from server.sessions import serve_standalone

@@ -96,6 +96,6 @@ def _tool(method: str, params: Mapping[str, Any] | None) -> str | None:
 
 
 def _scope_of(tool: Published, admin: frozenset[str]) -> str:
-    if tool.name in admin:
+    if tool.name in admin or tool.needs_admin:
         return ADMIN
     return READ if tool.annotations.read_only_hint else WRITE

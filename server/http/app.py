@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+import anyio
 from mcp.server.auth.routes import build_resource_metadata_url
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.auth import ProtectedResourceMetadata
@@ -26,7 +27,9 @@ from server.http.door import AdminCheck, Challenge, HostCheck, LimitCheck, Limit
 from server.http.hosts import Hosts
 from server.http.identity import SCOPES, Identity
 from server.http.metrics import CONTENT_TYPE, Metrics
+from server.http.sessions import SessionCheck, Sessions
 from server.http.verifying import Verifier
+from server.http.watching import Watch
 from server.server_settings import ServerSettings
 
 PATH = "/mcp"
@@ -58,6 +61,8 @@ def make_asgi_app(
     """
     settings, metrics = front.settings, front.metrics
     challenge = Challenge(_metadata_url(front.resource) if settings.jwt_issuer else "")
+    watch = Watch(front.verifier, settings.recheck_seconds) if front.verifier is not None else None
+    sessions = Sessions(settings.sessions_per_token, settings.session_seconds)
     mcp = server.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=settings.max_body_bytes + 1,
@@ -68,18 +73,22 @@ def make_asgi_app(
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
-        async with mcp.router.lifespan_context(mcp):
+        async with mcp.router.lifespan_context(mcp), anyio.create_task_group() as tasks:
+            if watch is not None:
+                tasks.start_soon(watch.run)
             yield
+            tasks.cancel_scope.cancel()
 
     def guarded(app: ASGIApp) -> ASGIApp:
-        return TokenCheck(app, front.verifier, alone, challenge, metrics)
+        return TokenCheck(app, watch, alone, challenge, metrics)
 
+    in_session = SessionCheck(mcp, sessions, metrics)
     routes: list[BaseRoute] = [
         Route(HEALTH, endpoint=_healthz, methods=["GET"]),
         Route("/metrics", endpoint=guarded(AdminCheck(_metrics_page(front), challenge))),
         *_metadata_routes(front),
         *pages,
-        Mount("/", app=guarded(LimitCheck(mcp, limits, front.permissions, challenge, metrics))),
+        Mount("/", app=guarded(LimitCheck(in_session, limits, front.permissions, challenge, metrics))),
     ]
     app: ASGIApp = Starlette(routes=routes, lifespan=lifespan)
     if settings.allowed_origins:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import anyio
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from server.http.answer import Answer
 from server.http.door import refusal
 from server.http.metrics import Metrics
 
@@ -29,7 +30,7 @@ class Attended:
             return
         # blanks around a value are no part of it (RFC 9110 §5.5), but the parser leaves those behind it
         scope = {**scope, "headers": [(name, value.strip(b" \t")) for name, value in scope["headers"]]}
-        answer = _Answer(send, self._metrics)
+        answer = Answer(send, lambda status, _: self._metrics.answered(status))
         among = self._streams if _is_stream(scope) else self._calls
         with self._metrics.timed(), anyio.CancelScope() as cancelling:
             among.add(cancelling)
@@ -38,7 +39,8 @@ class Attended:
             finally:
                 among.discard(cancelling)
         if cancelling.cancelled_caught:
-            await answer.finish(scope, receive)
+            instead = refusal(503, "stopping", STOPPING, {"Retry-After": "5"})
+            await answer.finish(instead, scope, receive)
 
     def hang_up_streams(self) -> None:
         """End what would go on for ever."""
@@ -50,32 +52,6 @@ class Attended:
         self.hang_up_streams()
         for scope in [*self._calls]:
             scope.cancel()
-
-
-class _Answer:
-    """The way back to a client, which knows how far an answer has come."""
-
-    def __init__(self, send: Send, metrics: Metrics) -> None:
-        self._send = send
-        self._metrics = metrics
-        self._is_begun = False
-        self._is_whole = False
-
-    async def send(self, message: Message) -> None:
-        """Pass on one message."""
-        if message["type"] == "http.response.start":
-            self._is_begun = True
-            self._metrics.answered(message["status"])
-        elif message["type"] == "http.response.body":
-            self._is_whole = not message.get("more_body", False)
-        await self._send(message)
-
-    async def finish(self, scope: Scope, receive: Receive) -> None:
-        """End the answer in order, wherever it is."""
-        if not self._is_begun:
-            await refusal(503, "stopping", STOPPING, {"Retry-After": "5"})(scope, receive, self.send)
-        elif not self._is_whole:
-            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 def _is_stream(scope: Scope) -> bool:

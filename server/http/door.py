@@ -19,12 +19,13 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.http.admission import Permissions, challenge_sentence
+from server.http.answer import Answer
 from server.http.binder import verified
 from server.http.hosts import Hosts
 from server.http.identity import ADMIN, SCOPES, Identity
 from server.http.limits import Gone, RateLimiter, TooLarge, TooSlow, read_body
 from server.http.metrics import Metrics
-from server.http.verifying import Verifier
+from server.http.watching import Watch
 from server.wire import mended
 
 NO_TOKEN = "Send a token: Authorization: Bearer …"
@@ -91,16 +92,16 @@ class HostCheck:
 
 
 class TokenCheck:
-    """Answers 401 unless a verified token comes along; without a verifier everybody is `alone`.
+    """Answers 401 unless a verified token comes along; without one who verifies everybody is `alone`.
 
-    `scope["user"]` is what the SDK binds its sessions to.
+    `scope["user"]` is what the SDK binds its sessions to. An answer ends with its token.
     """
 
     def __init__(
-        self, app: ASGIApp, verifier: Verifier | None, alone: Identity, challenge: Challenge, metrics: Metrics
+        self, app: ASGIApp, watch: Watch | None, alone: Identity, challenge: Challenge, metrics: Metrics
     ) -> None:
         self._app = AuthContextMiddleware(app)
-        self._verifier = verifier
+        self._watch = watch
         self._alone = alone
         self._challenge = challenge
         self._metrics = metrics
@@ -110,21 +111,28 @@ class TokenCheck:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        identity: Identity | None = self._alone
-        if self._verifier is not None:
-            token = bearer(Headers(scope=scope))
-            if token is None:
-                self._metrics.refused("token")
-                headers = self._challenge.header(scope=" ".join(SCOPES[:2]))
-                await refusal(401, "no_token", NO_TOKEN, headers)(scope, receive, send)
-                return
-            identity = await self._verifier.verify(token)
+        if self._watch is None:
+            await self._app(_by(self._alone, scope), receive, send)
+            return
+        token = bearer(Headers(scope=scope))
+        if token is None:
+            self._metrics.refused("token")
+            headers = self._challenge.header(scope=" ".join(SCOPES[:2]))
+            await refusal(401, "no_token", NO_TOKEN, headers)(scope, receive, send)
+            return
+        identity = await self._watch.verify(token)
         if identity is None:
             self._metrics.refused("token")
-            headers = self._challenge.header("invalid_token", WRONG_TOKEN)
-            await refusal(401, "invalid_token", WRONG_TOKEN, headers)(scope, receive, send)
+            await self._wrong()(scope, receive, send)
             return
-        await self._app({**scope, "user": AuthenticatedUser(verified(identity))}, receive, send)
+        answer = Answer(send)
+        with self._watch.over(token, identity) as watched:
+            await self._app(_by(identity, scope), receive, answer.send)
+        if watched.cancelled_caught:
+            await answer.finish(self._wrong(), scope, receive)
+
+    def _wrong(self) -> Response:
+        return refusal(401, "invalid_token", WRONG_TOKEN, self._challenge.header("invalid_token", WRONG_TOKEN))
 
 
 class LimitCheck:
@@ -151,8 +159,7 @@ class LimitCheck:
             await body(scope, receive, send)
 
     def _rated(self, scope: Scope) -> Response | None:
-        identity = identity_of(scope)
-        seconds = self._limits.rate.wait_for(f"{identity.issuer}\n{identity.client_id}\n{identity.user_id}")
+        seconds = self._limits.rate.wait_for(identity_of(scope).key)
         return self._refuse("too_many", 429, TOO_MANY, {"Retry-After": str(seconds)}) if seconds else None
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes | Response | None:
@@ -212,6 +219,10 @@ def refusal(status: int, error: str, sentence: str, headers: dict[str, str] | No
     """Return a refusal. The connection is closed: a body that was not read may still be on its way."""
     body = {"error": error, "error_description": sentence}
     return JSONResponse(body, status_code=status, headers={"Connection": "close", **(headers or {})})
+
+
+def _by(identity: Identity, scope: Scope) -> Scope:
+    return {**scope, "user": AuthenticatedUser(verified(identity))}
 
 
 def bearer(headers: Headers) -> str | None:

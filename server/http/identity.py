@@ -29,6 +29,11 @@ class Identity:
     timezone: str | None = None
     name: str | None = None
 
+    @property
+    def key(self) -> str:
+        """What limits are counted by: the token, or the client and the person it was issued to."""
+        return f"{self.issuer}\n{self.client_id}\n{self.user_id}"
+
     def may(self, scope: str) -> bool:
         """Say whether the token carries `scope`."""
         return scope in self.scopes

@@ -26,6 +26,7 @@ from server.owner.lines import MAX_LINE_BYTES
 from server.owner.looking_after import LookingAfter
 from server.owner.preamble import encode
 from server.owner.profiles import ProfileRequests
+from server.owner.remembering import RememberRequests
 from server.tools.evidence_results import messages_answer
 
 Operation = Callable[[Mapping[str, Any]], dict[str, Any]]
@@ -54,6 +55,7 @@ class Control:
             "profile": ProfileRequests(household.profiles).answer,
             "rewrite": LookingAfter(household).rewrite,
             "audit": LookingAfter(household).audit,
+            "remember": RememberRequests(household).answer,
         }
 
     async def serve(self, lines: BufferedByteReceiveStream, stream: SocketStream, link: Link) -> None:

@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
+from server.parsers.parser import add_data_dir
+
 Command = Callable[[argparse.Namespace], int]
 """What runs a command and returns its exit code."""
 
@@ -14,11 +16,13 @@ if TYPE_CHECKING:
     Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]  # pyright: ignore[reportPrivateUsage]
 
 
-def add_command(commands: Commands, name: str, run: Command, text: str) -> argparse.ArgumentParser:
-    """Add a command that `run` runs on a data folder, and return its parser."""
+def add_command(
+    commands: Commands, name: str, run: Command, text: str, *, below: bool = False
+) -> argparse.ArgumentParser:
+    """Add a command that `run` runs on a data folder, and return its parser. `below`: an action of a command."""
     parser = commands.add_parser(name, help=text, description=text)
     parser.set_defaults(run=run)
-    parser.add_argument("--data-dir", help="the data folder (default: $SHIGUAN_DATA_DIR, else the user-data folder)")
+    add_data_dir(parser, below=below)
     return parser
 
 

@@ -1,4 +1,4 @@
-"""Commands that tie the memory to an agent host: its hooks."""
+"""Commands that tie the memory to an agent host: its hooks and its settings."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ if TYPE_CHECKING:
 
 
 def add_hosting(commands: Commands) -> None:
-    """Add `hook`."""
+    """Add these commands."""
     _add_hook(commands)
+    _add_install(commands)
+    _add_uninstall(commands)
 
 
 def _add_hook(commands: Commands) -> None:
@@ -26,3 +28,38 @@ def _add_hook(commands: Commands) -> None:
     parser = add_command(commands, "hook", run, text)
     add_identity(parser)
     parser.add_argument("event", nargs="?", help="prompt, stop or session-end (default: told by the JSON)")
+
+
+HOSTS = ("claude-code", "claude-desktop", "cursor", "vscode", "codex")
+
+
+def _add_install(commands: Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.install import install
+
+        return install(arguments)
+
+    text = "Write the memory into the settings of an agent host; a copy of what was there is kept."
+    parser = add_command(commands, "install", run, text)
+    add_identity(parser)
+    parser.add_argument("--toolsets", help="further toolsets for this host, separated by commas")
+    _add_host(parser)
+    parser.add_argument("--hooks", action="store_true", help="claude-code: the hooks too, as the plugin has them")
+
+
+def _add_uninstall(commands: Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.install import uninstall
+
+        return uninstall(arguments)
+
+    text = "Take the memory out of the settings of an agent host; what it holds stays."
+    parser = commands.add_parser("uninstall", help=text, description=text)
+    parser.set_defaults(run=run)
+    _add_host(parser)
+
+
+def _add_host(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("host", choices=HOSTS)
+    parser.add_argument("--file", help="the host's settings file, where it is another one than usual")
+    parser.add_argument("--dry-run", action="store_true", help="show what would change, change nothing")

@@ -62,6 +62,8 @@ def _add_import(commands: Commands) -> None:
     parser.add_argument("--since", metavar="TIME", help="leave out what was said before: ISO 8601, or a date")
     parser.add_argument("--dry-run", action="store_true", help="read and check everything, store nothing")
     parser.add_argument("--again", action="store_true", help="bring back what was forgotten, too")
+    remember = "run the historian over it too, oldest first; interrupted, it goes on where it was"
+    parser.add_argument("--remember", action="store_true", help=remember)
     parser.add_argument("--report", metavar="FILE", help="write each refused record to a file, one JSON object a line")
 
 

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from server.parsers.common import add_command, add_identity
+from server.parsers.parser import add_data_dir
 
 if TYPE_CHECKING:
     from server.parsers.common import Commands
@@ -70,10 +71,10 @@ def _add_token(commands: Commands) -> None:
         return manage_tokens(arguments)
 
     text = "Create, list and revoke the tokens of clients that come over HTTP."
-    actions = commands.add_parser("token", help=text, description=text).add_subparsers(
-        required=True, metavar="ACTION", dest="action"
-    )
-    parser = add_command(actions, "create", run, "Print a new token, which nothing can tell again.")
+    tokens = commands.add_parser("token", help=text, description=text)
+    add_data_dir(tokens)
+    actions = tokens.add_subparsers(required=True, metavar="ACTION", dest="action")
+    parser = add_command(actions, "create", run, "Print a new token, which nothing can tell again.", below=True)
     parser.add_argument("--user", help="whom the token speaks for; only one that may act-as can do without")
     parser.add_argument("--group", action="append", dest="groups", metavar="GROUP", help="a group the user may read")
     scopes = "read, write, admin or act-as (default: read and write)"
@@ -81,7 +82,7 @@ def _add_token(commands: Commands) -> None:
     parser.add_argument("--expires", default="365d", help="90d, 12h, a date, or never (default: 365d)")
     parser.add_argument("--name", help="the user's name, by which statements call them")
     parser.add_argument("--timezone", help="the user's IANA time zone (default: the server's)")
-    parser = add_command(actions, "list", run, "Show all tokens but for what is secret.")
+    parser = add_command(actions, "list", run, "Show all tokens but for what is secret.", below=True)
     parser.add_argument("--json", action="store_true", help="print one JSON object a line")
-    parser = add_command(actions, "revoke", run, "End a token; a running server refuses it at once.")
+    parser = add_command(actions, "revoke", run, "End a token; a running server refuses it at once.", below=True)
     parser.add_argument("token_id", help="the id that `shiguan token list` shows")

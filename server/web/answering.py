@@ -67,9 +67,12 @@ class Answering:
             self._set(answer, LANGUAGE_COOKIE, language, LANGUAGE_SECONDS)
         return answer
 
-    async def problem(self, request: Request, status: int, sentence: str, visit: Visit | None = None) -> Response:
+    async def problem(
+        self, request: Request, status: int, sentence: str, visit: Visit | None = None, path: str = ""
+    ) -> Response:
         """Return a page that says why there is no other one."""
-        return await self.page(request, partial(Page, "error.html", {"sentence": sentence}, status), visit)
+        make = partial(Page, "error.html", {"sentence": sentence}, status)
+        return await self.page(request, make, visit, path)
 
     def going_on(self, done: Done | None = None) -> Response:
         """Return the way to the page that follows what was done; without that, to the first page."""

@@ -74,7 +74,7 @@ class Site:
         try:
             answer = await self._answering.page(request, partial(show, asked), visit, path)
         except ShiguanError as error:
-            answer = await self._answering.problem(request, _status(error), str(error), visit)
+            answer = await self._answering.problem(request, _status(error), str(error), visit, path)
         if arrival.new_key is not None:
             self._answering.admit(answer, arrival.new_key)
         return answer

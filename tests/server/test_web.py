@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime, timedelta
+from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import quote_plus, urlencode
 
 import anyio.to_thread
 import httpx2
 import pytest
+from typing_extensions import override
 
 from server.http.identity import ADMIN, READ, WRITE
 from server.web.rendering import TEMPLATES
@@ -22,8 +24,21 @@ from tests.server.test_receipts import blocked, failed
 PAGES = ("", "profile", "queue", "status")
 SCRIPT = "<script>alert('x')</script>"
 HOSTILE = f'{SCRIPT} \u202eoverride \u2067isolate 😀 "q" & 吉他 {{{{ 7*7 }}}} <img src=x onerror=alert(1)>'
+FAR = "http://e.example/p.png"
 LONG = "长line" * 2000
-IN_TAG = re.compile(r"<(?:script|img|iframe|style)\b[^>]*>")
+
+
+class Elements(HTMLParser):
+    """The elements of a page, as a browser would understand it."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(page)
+
+    @override
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
 
 
 @pytest.fixture
@@ -124,11 +139,12 @@ async def test_what_a_person_looks_at_is_no_echo_when_it_is_said_later(house: Ho
             await browser.get()
             await browser.get(q="杭州")
             await browser.get("profile")
-        await alice.remember("Bo 住在杭州。")
+        await alice.remember("Bo 住在杭州。", memo="He said so.")
+        await alice.call("search_events", query="杭州")
+        await alice.remember("Bo 住在杭州。", memo="It was looked up.")
         with house.household.database.read() as connection:
-            flags = [one for (one,) in connection.execute("SELECT flags FROM events ORDER BY row")]
-        assert len(flags) == 2
-        assert "echo" not in "".join(flags)
+            rows = connection.execute("SELECT flags FROM events WHERE original = 'Bo 住在杭州。' ORDER BY row")
+            assert ["echo" in flags for (flags,) in rows] == [False, False, True]
 
 
 async def test_a_profile_is_shown_beside_its_history_and_goes_back(house: Home) -> None:
@@ -190,7 +206,7 @@ async def test_nothing_that_is_stored_becomes_markup(house: Home) -> None:
         events = (await alice.call("search_events", query="Bo"))["events"]
         profile = house.household.folder / "profiles" / "users" / "alice.md"
         text = profile.read_text("utf-8")
-        profile.write_text(f"{text}\n- {SCRIPT}[x](javascript:alert(1)) ![y](http://e.example/p.png) <b onclick=a>\n")
+        profile.write_text(f"{text}\n- {SCRIPT}[x](javascript:alert(1)) ![y]({FAR}) <b onclick=a>\n")
     async with Pages(house.household).browser(guest()) as browser:
         pages = [await browser.get(page) for page in PAGES]
         pages += [await browser.get("event", id=event["event_id"]) for event in events]
@@ -199,10 +215,16 @@ async def test_nothing_that_is_stored_becomes_markup(house: Home) -> None:
         pages += [await browser.get(**{SCRIPT: SCRIPT}), await browser.get(kind=SCRIPT, lang=SCRIPT, done=SCRIPT)]
     assert any("&lt;script&gt;" in page for page in pages)
     for page in pages:
-        tags = IN_TAG.findall(page)
-        assert tags == [f'<script src="{BASE}/static/htmx.min.js" defer>'], tags
-        assert not re.search(r"<[^>]*\s(style|on\w+)\s*=", page)
-        assert "javascript:" not in re.sub(r">[^<]*<", "><", page)
+        elements = Elements(page).found
+        assert [one for one in elements if one[0] == "script"] == [
+            ("script", {"src": f"{BASE}/static/htmx.min.js", "defer": None})
+        ]
+        assert not {"img", "iframe", "style", "b", "object", "base"} & {name for name, _ in elements}
+        for _, attributes in elements:
+            assert not [name for name in attributes if name.startswith("on") or name == "style"]
+            for name in ("href", "src", "action", "hx-get"):
+                is_ours = (attributes.get(name) or "/").startswith(("/", "#"))
+                assert is_ours or (attributes["href"] == FAR and "noreferrer" in (attributes["rel"] or ""))
         assert "49" not in re.findall(r"吉他 (\d+)", page)
     assert LONG in pages[len(PAGES) + len(events) + 1]
 
@@ -233,7 +255,7 @@ async def test_a_page_never_shows_what_is_somebody_elses(house: Home) -> None:
             shown = [await browser.get(page) for page in PAGES] + [await browser.get(q="guitar secret tent")]
             shown.append(await browser.get("event", id=event_id, status=404))
             never = await browser.get("event", id="0" * len(event_id), status=404)
-            assert shown[-1].replace(event_id, "") == never.replace("0" * len(event_id), "")
+            assert shown[-1].replace(quote_plus(event_id), "") == never.replace("0" * len(event_id), "")
             shown.append(await browser.get("message", id="m0", status=404))
             shown += [await browser.get("profile", of=one, status=404) for one in ("user:bob", "group:hikers")]
             for page in shown:

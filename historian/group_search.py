@@ -1,0 +1,69 @@
+"""Finding active statements of one group, by meaning and words. Group and status are part of the search itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from historian.calibration import BORDER
+from historian.group_question import looked_for
+from historian.group_statements import GroupStatement
+from historian.group_store import GroupStore
+from historian.group_versions import Moment, Version
+from historian.group_views import instant
+from historian.model import Owner
+from historian.ranking import fused
+from historian.retrieval import Retrieval
+
+CANDIDATES = 200
+"""Hits of each signal that are looked at; a group has far fewer statements."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatementHits:
+    """Statements with their scores, best first, without a threshold; and what did not work."""
+
+    scored: tuple[tuple[Version, float], ...]
+    degraded: tuple[str, ...]
+
+
+class GroupSearch:
+    """Searches. Only active statements are indexed, each under its group alone. Thread-safe."""
+
+    def __init__(self, store: GroupStore, retrieval: Retrieval) -> None:
+        self._store = store
+        self._retrieval = retrieval
+
+    def find(self, group: Owner, query: str) -> StatementHits:
+        """Return the statements of a group that have to do with `query`; scores are 0..1."""
+        reach = frozenset({group.key})
+        hits = self._retrieval.find(
+            "group_memories", looked_for(query), reach, limit=CANDIDATES, since=None, until=None
+        )
+        found = self._store.active_rows(group, hits.scores)
+        scored = [(version, fused(*hits.scores[row])) for row, version in found.items()]
+        scored.sort(key=lambda one: (-one[1], -one[0].updated_ms, one[0].memory_id))
+        return StatementHits(tuple(scored), hits.degraded)
+
+
+class OfferedStatements:
+    """The statements of a group that go into the context of a turn; see `group_statements.GroupStatements`."""
+
+    def __init__(self, store: GroupStore, search: GroupSearch, moment: Callable[[], Moment]) -> None:
+        self._store = store
+        self._search = search
+        self._moment = moment
+
+    def strongest(self, group_id: str, query: str, limit: int) -> Sequence[GroupStatement]:
+        """Return up to `limit` active statements of this group: those that fit `query` first, then the strongest."""
+        if limit < 1:
+            return ()
+        group, moment = Owner("group", group_id), self._moment()
+        fitting = self._search.find(group, query).scored if query.strip() else ()
+        first = [version for version, score in fitting if score >= BORDER]
+        others = sorted(self._store.heads(group), key=lambda one: (-moment.strength(one), one.memory_id))
+        chosen = {one.memory_id: one for one in [*first, *others]}
+        return [
+            GroupStatement(one.memory_id, one.statement, moment.strength(one), instant(one.confirmed_ms))
+            for one in [*chosen.values()][:limit]
+        ]

@@ -1,0 +1,44 @@
+"""Parses the words and options of a command in whatever order they come."""
+
+from __future__ import annotations
+
+import argparse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+DATA_DIR = "the data folder (default: $SHIGUAN_DATA_DIR, else the user-data folder)"
+
+
+class Parser(argparse.ArgumentParser):
+    """Takes `retry --json JOB` like `retry JOB --json`: argparse alone looks for words that may be left out only once.
+
+    A parser with actions below it leaves the order to them, and so does whoever writes `--`.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._has_actions = False
+        self._is_mixing = False
+
+    def add_subparsers(self, *arguments: Any, **options: Any) -> Any:
+        """Add actions, each with a parser of its own."""
+        self._has_actions = True
+        return super().add_subparsers(*arguments, **options)
+
+    def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> tuple[Any, list[str]]:  # type: ignore[override]
+        """Parse what this parser knows, and return the rest."""
+        if self._has_actions or self._is_mixing or "--" in (args or ()):
+            return super().parse_known_args(args, namespace)
+        self._is_mixing = True  # up to Python 3.12 it calls this very method
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._is_mixing = False
+
+
+def add_data_dir(parser: argparse.ArgumentParser, *, below: bool = False) -> None:
+    """Let a data folder be named. `below`: the parser above it takes the name too, and it is kept if not given here."""
+    parser.add_argument("--data-dir", default=argparse.SUPPRESS if below else None, help=DATA_DIR)

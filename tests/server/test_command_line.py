@@ -1,0 +1,81 @@
+"""The words and options of a command mean the same in whatever order they come."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from server.cli import make_parser
+
+
+def parsed(*arguments: str) -> dict[str, object]:
+    """Return what the parser makes of a command line, but for what runs it."""
+    return {name: value for name, value in vars(make_parser().parse_args(arguments)).items() if name != "run"}
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "options"),
+    [
+        ("queue", ["retry", "JOB"], [["--data-dir", "X"], ["--json"]]),
+        ("queue", ["discard"], [["--data-dir", "X"], ["--json"]]),
+        ("search", ["花生"], [["--data-dir", "X"], ["--limit", "3"]]),
+        ("export", ["FOLDER"], [["--data-dir", "X"], ["--format", "markdown"]]),
+        ("import", ["a.json", "b.json"], [["--data-dir", "X"], ["--dry-run"]]),
+        ("owner", ["stop"], [["--data-dir", "X"], ["--json"]]),
+    ],
+)
+def test_options_may_stand_before_between_and_behind_the_words(
+    command: str, words: list[str], options: list[list[str]]
+) -> None:
+    first, second = options
+    expected = parsed(command, *words, *first, *second)
+    for places in itertools.product(range(len(words) + 1), repeat=2):
+        line: list[str] = []
+        for index in range(len(words) + 1):
+            line += [*(first if places[0] == index else []), *(second if places[1] == index else [])]
+            line += words[index : index + 1]
+        assert parsed(command, *line) == expected, line
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["token", "revoke", "ID"],
+        ["profile", "history", "user:alice"],
+        ["profile", "diff"],
+        ["profile", "review", "accept", "3"],
+        ["profile", "review", "list"],
+    ],
+)
+def test_the_data_folder_may_be_named_at_any_place_of_a_command_with_actions(words: list[str]) -> None:
+    expected = parsed(*words) | {"data_dir": "X"}
+    for index in range(1, len(words) + 1):
+        assert parsed(*words[:index], "--data-dir", "X", *words[index:]) == expected, index
+    assert parsed(words[0], "--data-dir", "Y", *words[1:], "--data-dir", "X") == expected  # the nearest counts
+
+
+def test_what_stands_behind_two_dashes_is_no_option() -> None:
+    assert parsed("search", "--limit", "3", "--", "--data-dir")["query"] == "--data-dir"
+    assert parsed("import", "--", "-a", "b")["paths"] == ["-a", "b"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["queue"],
+        ["queue", "retri"],
+        ["queue", "retry", "one", "two"],
+        ["queue", "--bogus", "retry"],
+        ["import", "--dry-run"],
+        ["search", "x", "--limit", "many"],
+        ["serve", "--http", "--standalone"],
+        ["token"],
+        ["profile", "review", "accept"],
+    ],
+)
+def test_what_is_wrong_stays_wrong(line: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        make_parser().parse_args(line)
+    assert left.value.code == 2
+    assert "usage: shiguan" in capsys.readouterr().err
