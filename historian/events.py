@@ -130,6 +130,20 @@ class ReadableEvents:
         found = self._select("e.event_id = ?", [event_id])
         return found[0] if found else None
 
+    def newest(self, limit: int) -> list[StoredEvent]:
+        """Return the statements that were stored last, newest first; memos and repeats are none."""
+        with self._database.read() as connection:
+            audiences = known_audiences(connection, self._reach)
+            found: set[int] = set()
+            for audience in audiences:
+                rows = connection.execute(
+                    "SELECT e.row FROM event_audiences AS a CROSS JOIN events AS e ON e.row = a.row"
+                    " WHERE a.audience_id = ? AND e.has_new_info = 1 AND e.same_as IS NULL ORDER BY a.row DESC LIMIT ?",
+                    (audience, limit),
+                )
+                found.update(row for (row,) in rows)
+        return self.rows(sorted(found, reverse=True)[:limit])[::-1]
+
     def message_rows(self, row: int) -> list[int]:
         """Return the rows of the messages that the event of `row` rests on, oldest first."""
         with self._database.read() as connection:

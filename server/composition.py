@@ -39,6 +39,7 @@ from historian.upkeep import Upkeep
 from historian.word_paging import WordPager
 from historian.worker import Historian
 from server.checkup import Patient, make_doctor
+from server.context_parts import make_context, make_notes
 from server.finding_parts import FindingParts, make_finding, vector_store
 from server.folder import DATABASE_NAME, QUEUES_NAME, make_folder
 from server.ground import Ground, Signals
@@ -208,6 +209,8 @@ def _parts(ground: Ground, floors: Floors) -> Parts:
         forgetter=leaving.forgetter,
         captures=floors.doing.captures,
         looking=make_looking(stores, search, reader, status, ground.clock),
+        context=make_context(ground, search, reader, status, floors.groups.offered),
+        pinned=make_notes(ground),
         recaller=Recaller(ground.models.chat, ground.models.prompts, ground.live, ground.clock),
         groups=floors.groups.parts,
     )

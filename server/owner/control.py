@@ -27,6 +27,7 @@ from server.owner.looking_after import LookingAfter
 from server.owner.preamble import encode
 from server.owner.profiles import ProfileRequests
 from server.owner.remembering import RememberRequests
+from server.owner.turns import TurnRequests
 from server.tools.evidence_results import messages_answer
 
 Operation = Callable[[Mapping[str, Any]], dict[str, Any]]
@@ -53,6 +54,8 @@ class Control:
             "take_in": self._take_in,
             "forget": self._forget,
             "profile": ProfileRequests(household.profiles).answer,
+            "context": TurnRequests(household).context,
+            "migrate": TurnRequests(household).migrate,
             "rewrite": LookingAfter(household).rewrite,
             "audit": LookingAfter(household).audit,
             "remember": RememberRequests(household).answer,

@@ -11,9 +11,29 @@ if TYPE_CHECKING:
     from server.parsers.common import Commands
 
 
+def _add_context(commands: Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.context import show_context
+
+        return show_context(arguments)
+
+    parser = add_command(commands, "context", run, "Print what to know before answering a message: for a host's hooks.")
+    add_identity(parser)
+    parser.add_argument("message", nargs="?", help="the message, or - to read it from stdin")
+    parser.add_argument("--conversation", metavar="ID", help="the conversation it is part of (default: the latest one)")
+    parser.add_argument("--group-name", metavar="NAME", help="how the group is called")
+    parser.add_argument(
+        "--hook",
+        action="store_true",
+        help="take the message or a host's JSON from stdin, print nothing where there is nothing, never fail",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object, as the tool answers it")
+
+
 def add_looking(commands: Commands) -> None:
     """Add these commands."""
     _add_search(commands)
+    _add_context(commands)
     _add_status(commands)
     _add_audit(commands)
     _add_profile(commands)
