@@ -152,21 +152,21 @@ class ReadableEvents:
             )
             return [number for (number,) in rows]
 
-    def newest(self, limit: int, before: tuple[int, int] | None = None) -> list[tuple[int, int]]:
+    def places(self, limit: int, before: tuple[int, int] | None = None) -> list[tuple[int, int]]:
         """Return `(epoch_ms, row)` of the newest statements, newest first, before such a place if given.
 
         Receipts of a statement that was made before are left out.
         """
         before_ms, before_row = before or (_LAST, _LAST)
-        places: set[tuple[int, int]] = set()
+        found: set[tuple[int, int]] = set()
         for source, values in self._sources():
             sql = (
                 f"SELECT e.epoch_ms, e.row FROM {source} AND e.same_as IS NULL AND (e.epoch_ms, e.row) < (?, ?)"
                 " ORDER BY e.epoch_ms DESC, e.row DESC LIMIT ?"
             )
             with self._database.read() as connection:
-                places.update(connection.execute(sql, (*values, before_ms, before_row, limit)).fetchall())
-        return sorted(places, reverse=True)[:limit]
+                found.update(connection.execute(sql, (*values, before_ms, before_row, limit)).fetchall())
+        return sorted(found, reverse=True)[:limit]
 
     def tally(self, since_ms: int, step_ms: int) -> dict[int, tuple[int, int]]:
         """Return for each `epoch_ms // step_ms` since an instant how many statements there are, and how many need no

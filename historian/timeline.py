@@ -92,7 +92,7 @@ def _places(
         rows = record.newest_rows(limit=limit, before_row=place.message)
         places += [(row >> SEQUENCE_BITS, 0, row, row >> SEQUENCE_BITS) for row in rows]
     if kind != "messages":
-        newest = events.newest(limit, (place.event_ms, place.event))
+        newest = events.places(limit, (place.event_ms, place.event))
         places += [(at, 1, row, at) for at, row in newest]
     return places
 
