@@ -15,6 +15,7 @@ from historian.forgetting import Forgotten
 from historian.group_memory import ScopedGroups
 from historian.ids import normalise_id
 from historian.live import LiveOptions
+from historian.looking import Look
 from historian.messages import epoch_ms
 from historian.model import EntityType, Owner, Scope
 from historian.parts import Parts
@@ -52,6 +53,11 @@ class ScopedMemory(ScopedWriting):
     def evidence(self) -> ScopedEvidence:
         """The raw messages, as this request may read them."""
         return self._parts.evidence.of(self._scope, self._session)
+
+    @property
+    def look(self) -> Look:
+        """The memory as a person looks at it, who is no agent: nothing of that is an echo later."""
+        return self._parts.looking.of(self._scope, self._session)
 
     @property
     def recollection(self) -> ScopedRecollection:

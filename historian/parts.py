@@ -14,6 +14,7 @@ from historian.failures import FailureKeeper
 from historian.forgetting import Forgetter
 from historian.group_memory import GroupParts
 from historian.indexer import Indexer
+from historian.looking import Looking
 from historian.pinned import NoteKeeper
 from historian.profile_reading import ProfileReader
 from historian.profile_versions import ProfileVersions
@@ -42,6 +43,7 @@ class Parts:
     intaker: Intaker
     forgetter: Forgetter
     captures: CaptureDesk
+    looking: Looking
     context: ContextReader
     pinned: NoteKeeper
     recaller: Recaller

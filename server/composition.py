@@ -47,6 +47,7 @@ from server.group_parts import GroupFloor, make_groups
 from server.historian_parts import Asking, HistorianParts, make_historian_parts, make_stores
 from server.household import Household
 from server.leaving_parts import LeavingParts, Sources, Traces, make_leaving
+from server.looking_parts import make_looking
 from server.models import make_models
 from server.profile_parts import ProfileParts, make_profiles
 from server.reload import SettingsWatch
@@ -207,6 +208,7 @@ def _parts(ground: Ground, floors: Floors) -> Parts:
         intaker=leaving.intaker,
         forgetter=leaving.forgetter,
         captures=floors.doing.captures,
+        looking=make_looking(stores, search, reader, status, ground.clock),
         context=make_context(ground, search, reader, status, floors.groups.offered),
         pinned=make_notes(ground),
         recaller=Recaller(ground.models.chat, ground.models.prompts, ground.live, ground.clock),

@@ -37,6 +37,7 @@ def add_looking(commands: Commands) -> None:
     _add_status(commands)
     _add_audit(commands)
     _add_profile(commands)
+    _add_ui(commands)
 
 
 def _add_search(commands: Commands) -> None:
@@ -93,3 +94,15 @@ def _add_profile(commands: Commands) -> None:
         return manage_profiles(arguments)
 
     add_actions(add_command(commands, "profile", run, TEXT))
+
+
+def _add_ui(commands: Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.ui import open_pages
+
+        return open_pages(arguments)
+
+    text = "Print a link that opens the pages of the memory in a browser, once."
+    parser = add_command(commands, "ui", run, text)
+    add_identity(parser)
+    parser.add_argument("--open", action="store_true", help="open the link in the browser of this machine")
