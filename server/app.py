@@ -25,6 +25,7 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, GetPromptR
 from typing_extensions import override
 
 from historian.errors import NotConfiguredError, NotFoundError, ShiguanError
+from prompts.skills import shipped_skills
 from server import __version__
 from server.answers import refusal
 from server.arguments import checked, require_one
@@ -32,6 +33,7 @@ from server.binding import BOUND_NAME, Attached, bind_requests, with_memory
 from server.outstanding import LineWriter, Outstanding
 from server.resources import publish_resources
 from server.schema import flatten
+from server.skills import Skills, publish_recall_prompt, recall_skill
 from server.toolsets import Published, published
 
 log = logging.getLogger(__name__)
@@ -54,6 +56,7 @@ class ShiguanServer(MCPServer[Attached]):
     def __init__(
         self, tools: Iterable[Published], lifespan: Lifespan, middleware: Sequence[ServerMiddleware[Any]] = ()
     ) -> None:
+        skills = shipped_skills()
         self._published = {tool.name: tool for tool in tools}
         self._tools = {tool.name: registered(tool) for tool in self._published.values()}
         super().__init__(
@@ -65,9 +68,11 @@ class ShiguanServer(MCPServer[Attached]):
             tools=[*self._tools.values()],
             lifespan=lifespan,
             middleware=[bind_requests, *middleware],
+            extensions=[Skills(skills)],
             resource_security=ResourceSecurity(exempt_params={"group_id", "event_id"}),
         )
         publish_resources(self)
+        publish_recall_prompt(self, recall_skill(skills))
 
     @property
     def repeatable(self) -> list[str]:
