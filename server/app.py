@@ -31,6 +31,7 @@ from server.answers import refusal
 from server.arguments import checked, require_one
 from server.binding import BOUND_NAME, Attached, bind_requests, with_memory
 from server.outstanding import LineWriter, Outstanding
+from server.remembering import publish_remember
 from server.resources import publish_resources
 from server.schema import flatten
 from server.skills import Skills, publish_recall_prompt, recall_skill
@@ -44,9 +45,9 @@ _attaching: ContextVar[Attached] = ContextVar("shiguan_attaching")
 Lifespan = Callable[[MCPServer[Attached]], AbstractAsyncContextManager[Attached]]
 
 INSTRUCTIONS = (
-    "Long-term memory. Before answering, search_events or get_profile; when a turn is done, call end once with a short "
-    "memo and the new facts as observations, each a full sentence with names and dates. What was said word for word: "
-    "lexical_search, semantic_search, messages_list, neighbors."
+    "Long-term memory. Before answering, build_context, and search_events for more; when a turn is done, call end once "
+    "with a short memo and the new facts as observations, each a full sentence with names and dates. What was said word"
+    " for word: lexical_search, semantic_search, messages_list, neighbors."
 )
 
 
@@ -73,6 +74,7 @@ class ShiguanServer(MCPServer[Attached]):
         )
         publish_resources(self)
         publish_recall_prompt(self, recall_skill(skills))
+        publish_remember(self)
 
     @property
     def repeatable(self) -> list[str]:
@@ -110,7 +112,13 @@ class ShiguanServer(MCPServer[Attached]):
     ) -> GetPromptResult | InputRequiredResult:
         if self._prompt_manager.get_prompt(name) is None:
             raise MCPError(code=INVALID_PARAMS, message="There is no prompt of that name; prompts/list shows them.")
-        return await super().get_prompt(name, arguments, context)
+        try:
+            return await super().get_prompt(name, arguments, context)
+        except ValueError as wrapped:
+            cause = _root(wrapped)
+            if isinstance(cause, ShiguanError):
+                raise MCPError(code=INTERNAL_ERROR, message=str(cause)) from wrapped
+            raise
 
     @override
     async def read_resource(
