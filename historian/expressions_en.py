@@ -95,6 +95,6 @@ _RANGE_BARE: Final = re.compile(
     re.IGNORECASE,
 )
 NOT_IN: Final = re.compile(
-    r"\b(?:time|times|once|twice|first|best|worst|all|can|could|able|possible|always|every|each|ready|course|up|by)\b",
+    r"\b(?:time|times|once|twice|first|best|worst|all|can|could|able|possible|always|every|each|ready|course|by)\b",
     re.IGNORECASE,
 )

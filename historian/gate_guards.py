@@ -84,6 +84,15 @@ def is_name(text: str, run: str, start: int) -> bool:
     return not _starts_sentence(text, start)
 
 
+_SOMEBODY = re.compile(r"(?<=[给和与跟对让把被问向帮替])TA(?![\sA-Za-z0-9])|TA们")
+
+
+def is_somebody(text: str, start: int) -> bool:
+    """Tell whether TA stands for 他 or 她 (给TA准备豆奶) and is no teaching assistant."""
+    return _SOMEBODY.match(text, start) is not None
+
+
+_INDEFINITE = en.words("a an any per alternate")
 _DAYS = frozenset(en.WEEKDAYS.split()) | en.words("mon tue tues wed thu thurs fri")
 
 
@@ -166,6 +175,8 @@ def _not_habit(text: str, start: int, end: int) -> bool:
 
 def _weekday(text: str, start: int, end: int) -> bool:
     previous = _previous_word(text, start)
+    if previous in _INDEFINITE:
+        return False
     return previous not in en.WEEKDAY_NAMES and _dated(text, start, end) and _not_habit(text, start, end)
 
 
@@ -189,6 +200,8 @@ def _fresh(text: str, start: int, end: int) -> bool:
 def _begun(text: str, start: int, end: int) -> bool:
     before = text[max(0, start - 4) : start].rstrip()
     if (before and before[-1] in zh.ANCHOR_ENDS) or EVENT_BEFORE.search(text[max(0, start - 4) : start]):
+        return False
+    if before[-1:] == "月" and "日" in text[start:end]:
         return False
     if text[end - 1] == "后" and (before[-1:] in ("了", "每") or _anchored(text, start)):
         return False

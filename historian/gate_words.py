@@ -37,6 +37,10 @@ _PLACE = (
     "cafe|café|hotel|campus|island|chat|spot|apartment|house|shop|store|school|hospital|park|bar|gym|"
     "state|building|floor|station|venue|library|bakery|factory|warehouse"
 )
+_OFFICE = (
+    "ceo|cto|cfo|coo|president|chairman|chairwoman|chair|director|head|owner|holder|minister|mayor|government|tenant|"
+    "manager|employer|landlord|address|salary"
+)
 _FOLLOWS = (
     r"\s+(?:is|was|are|were|will|has|have|had|can|should|must|needs?|costs?|works?|who|said|and|or|"
     r"but|to|for|in|at|from|with)\b|\s*[.,;!?]|\s*$"
@@ -178,6 +182,7 @@ ROWS: tuple[Row, ...] = (
     ("shortly", "time", r"shortly(?!\s+(?:after|before|there|following|prior))"),
     ("week weekend month year", "time", r"(?<=the )(?:week|weekend|month|year) (?:before last|after next)\b"),
     ("moment", "time", r"(?:(?<=at the )|(?<=at this ))moment\b(?!\s(?:of|when|that))"),
+    ("present", "time", rf"(?<=the )present (?:{_OFFICE})\b"),
     ("present", "time", r"(?<=at )present\b(?!ation|s)"),
     ("future", "time", r"(?<=in the )future\b(?!\s(?:tense|of))"),
     ("near foreseeable distant", "time", r"(?<=in the )(?:near|foreseeable|distant) future\b"),

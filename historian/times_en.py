@@ -35,6 +35,7 @@ from historian.expressions_en import (
 )
 from historian.numerals import en_number, en_ordinal
 from historian.patterns import pick
+from historian.phrasing import starts_sentence
 from historian.said import Build, Said, within_calendar
 
 
@@ -158,6 +159,8 @@ def _weekday_step(match: re.Match[str], said: Said) -> Value | None:
     today, text = said.today, match.string
     word = pick(match, "wd")
     number = weekday_number(word)
+    if word[0].isupper() and pick(match, "step")[:1].isupper() and not starts_sentence(text, match.start()):
+        return None
     if re.match(r"\s(?:of|in)\s(?!the\s(?:morning|afternoon|evening))", text[match.end() : match.end() + 20]):
         return None
     if pick(match, "rel"):

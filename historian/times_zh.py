@@ -90,10 +90,14 @@ _UNITS: Final = {
     **dict.fromkeys(("小时", "钟头"), "hour"),
     **dict.fromkeys(("天", "日"), "day"),
     **dict.fromkeys(("周", "星期", "礼拜"), "week"),
+    **dict.fromkeys(("min", "mins", "minute", "minutes"), "minute"),
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), "hour"),
+    **dict.fromkeys(("day", "days"), "day"),
+    **dict.fromkeys(("week", "weeks"), "week"),
     "月": "month",
     "年": "year",
 }
-_UNIT: Final = "秒钟?|分钟|刻钟|小时|钟头|天|日|周|星期|礼拜|月|年"
+_UNIT: Final = "mins?|minutes?|h(?:ou)?rs?|h|days?|weeks?|秒钟?|分钟|刻钟|小时|钟头|天|日|周|星期|礼拜|月|年"
 _AMOUNT: Final = (
     rf"(?:(?P<n>{ZH_NUMBER}(?:\.5)?)\s?(?P<ge>个)?(?P<mid>半)?\s?|(?P<half>半)个?)(?P<unit>{_UNIT})(?P<tail>半)?"
 )
