@@ -83,6 +83,12 @@ ROWS: tuple[Row, ...] = (
     (PRONOUN_WORDS, "pronoun", ""),
     ("i", "pronoun:i", ""),
     (
+        "u",
+        "pronoun",
+        r"(?-i:u)(?= (?:are|were|have|had|can|could|should|will|need|know|want|said|told|owe|guys|get|got|did|do)\b)",
+    ),
+    ("ur", "pronoun", r"(?-i:ur)(?= [a-z])"),
+    (
         "mine",
         "pronoun",
         r"(?:(?<=is )|(?<=was )|(?<=are )|(?<=of )|(?<=than )|(?<=like )|(?<=as )|(?<=not )|(?<=with ))mine\b"
@@ -132,12 +138,16 @@ ROWS: tuple[Row, ...] = (
         WEEKDAYS,
         "pass",
         rf"{_WEEKDAY}\s(?:mornings|afternoons|evenings|nights|the 13th|addams|times|school|night live|night fever|"
-        r"prayers?|roast|stand-?ups?|newsletter|class|classes|routine|of (?:each|every|the month|the year|"
+        r"prayers?|roast|(?-i:Island|Club|Group|Market|Review|Street|Road|Lane|Post|Mail)|stand-?ups?|newsletter|class|classes|routine|of (?:each|every|the month|the year|"
         rf"{_MONTH}))\b",
     ),
     (WEEKDAYS, "time:weekday", rf"{_WEEKDAY}(?:\s(?:morning|afternoon|evening|night))?\b"),
     ("mon tue tues wed thu thurs fri", "time:dated", r"(?<=on )(?:mon|tues?|wed|thu(?:rs)?|fri)\b"),
-    ("yesterday today tomorrow", "time", r"(?:yesterday|today|tomorrow)(?:\s(?:morning|afternoon|evening|night))?\b"),
+    (
+        "yesterday today tomorrow tmrw tmr",
+        "time",
+        r"(?:yesterday|today|tomorrow|tmrw?)(?:\s(?:morning|afternoon|evening|night))?\b",
+    ),
     ("day", "time", r"day (?:before yesterday|after tomorrow)\b"),
     ("tonight nowadays currently presently lately momentarily tonite yesterday's today's tomorrow's", "time", ""),
     ("now", "pass", r"now and (?:then|again)\b"),
@@ -233,6 +243,7 @@ ROWS: tuple[Row, ...] = (
     ("here", "pass", r"(?-i:Here (?:Maps|Technologies|WeGo))\b"),
     ("here here's", "pass", r"here (?:and there|to stay)\b|(?<=neither )here nor there\b"),
     ("here", "pass", r"(?-i:Here (?:Comes?|We|I|You|They|Is|Are|Lies|Be)\b)"),
+    ("over out back up down in around near right", "pass", r"(?-i:[A-Z][a-z]+ (?:Here|There))\b"),
     ("hang", "pass", r"hang in there"),
     (
         "over out back up down in around near right",

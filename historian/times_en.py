@@ -11,6 +11,7 @@ from historian import days
 from historian.days import DateHit, Value
 from historian.expressions_en import (
     AFTER_DAY,
+    AFTER_OBJECT,
     AGO,
     ATTRIBUTE,
     BARE_WEEKDAY,
@@ -81,14 +82,20 @@ def weekday_number(word: str) -> int:
     return WEEKDAYS.index(word) if word in WEEKDAYS else SHORT[word]
 
 
+_FULL: Final = {"tmrw": "tomorrow", "tmr": "tomorrow"}
+
+
 def _day_word(match: re.Match[str], said: Said) -> Value | None:
     text, today = match.string, said.today
-    if pick(match, "near"):
+    near = pick(match, "near").lower()
+    if near:
         if TITLE_BEFORE.search(text, max(0, match.start() - 12), match.start()):
             return None
         if TITLE_AFTER.match(text, match.end()):
             return None
-        shift = {"yesterday": -1, "today": 0, "tomorrow": 1}[pick(match, "near").lower()]
+        shift = {"yesterday": -1, "today": 0, "tomorrow": 1}[_FULL.get(near, near)]
+    elif re.search(r"\b(?:Day|Night)\b", match.group()) and not starts_sentence(text, match.start()):
+        return None  # a title: The Day After Tomorrow
     elif pick(match, "far"):
         shift = -2 if "before" in pick(match, "far").lower() else 2
     else:
@@ -143,7 +150,9 @@ def _after_day(match: re.Match[str], said: Said) -> Value | None:
 def _in(match: re.Match[str], said: Said) -> Value | None:
     text, start, end = match.string, match.start(), match.end()
     left, _ = said.clauses.bounds(start, end)
-    if pick(match, "in").lower() == "within" or re.match(r"\s(?:of|a\srow|total)\b|['’]s?\b", text[end : end + 8]):
+    if pick(match, "in").lower() == "within" or re.match(
+        r"\s(?:of|a\srow|total|or\s(?:less|more|so)|flat)\b|['’]s?\b", text[end : end + 9]
+    ):
         return None
     if (
         said.clauses.first(NOT_IN, left, start) is not None
@@ -197,7 +206,8 @@ def _bare_weekday(match: re.Match[str], said: Said) -> Value | None:
     )
     if named and not before.rstrip().endswith((".", "!", "?")) and SURNAME_AFTER.match(text, end):
         return None
-    if ATTRIBUTE.search(before) or said.clauses.is_habit(start, end):
+    owned = ATTRIBUTE.search(before) is not None and not (before.endswith("her ") and AFTER_OBJECT.match(text, end))
+    if owned or said.clauses.is_habit(start, end):
         return None
     aimed = re.search(r"\b(?:to|for|by|till)\s$", before, re.IGNORECASE) is not None
     since = re.search(r"\bsince\s(?:early\s|late\s)?$", before, re.IGNORECASE) is not None

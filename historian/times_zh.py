@@ -60,7 +60,8 @@ _NOT_DAY: Final = re.compile(
 )
 _SPLIT_WORD: Final = re.compile(
     r"[清文说聪透表声证如](?:今天|明天)[气下]|昆明[天日早晚]|"
-    r"(?<=[一-鿿])(?<![到在于等是定约改们要说从的我你他她它会就])明天天(?![亮黑气])"
+    r"(?<=[一-鿿])(?<![到在于等是定约改们要说从的我你他她它会就])明天天(?![亮黑气])|"
+    r"明天(?:赋|津|堂|花板|黑[才了前之])"
 )
 _COMPACT_DAY: Final = re.compile(
     r"(?:(?P<word>[昨今明])|(?<![以之目提从先眼])(?P<before>前))(?P<when>晚(?!报|安|餐|饭|点名)|早(?!餐|饭|点|就|已|期)|晨|夜)"
@@ -108,6 +109,7 @@ _OFFSET: Final = re.compile(
     + r"(?:的(?P<anniversary>今天))?"
     + _THEN
 )
+_WILL_BE: Final = re.compile(r"[^，。；！？]{0,12}就[^，。；！？]{1,8}了")
 _COMPOUND: Final = re.compile(
     rf"(?<![0-9零〇一二两三四五六七八九十百千几])(?P<big>{ZH_NUMBER})(?:(?P<years>年)零?|个?小时零?|个?钟头零?)(?P<small>{ZH_NUMBER})(?P<unit>个月|分钟?)"
     r"(?P<way>以前|之前|前|以后|之后|后)"
@@ -241,7 +243,8 @@ def _offset(match: re.Match[str], said: Said) -> Value | None:
     if found is None or EVENT_BEFORE.search(text, max(0, start - 4), start):
         return None
     sign = -1 if "前" in pick(match, "way") else 1
-    if sign > 0 and said.clauses.is_past(start, end):
+    opens = not text[:start].strip() and _WILL_BE.match(text, end) is not None
+    if sign > 0 and said.clauses.is_past(start, end) and not opens:
         return None
     unit, amount = found
     if pick(match, "anniversary") and unit in {"year", "month"}:
