@@ -138,7 +138,8 @@ ROWS: tuple[Row, ...] = (
         WEEKDAYS,
         "pass",
         rf"{_WEEKDAY}\s(?:mornings|afternoons|evenings|nights|the 13th|addams|times|school|night live|night fever|"
-        r"prayers?|roast|(?-i:Island|Club|Group|Market|Review|Street|Road|Lane|Post|Mail)|stand-?ups?|newsletter|class|classes|routine|of (?:each|every|the month|the year|"
+        r"prayers?|roast|(?-i:Island|Club|Group|Market|Review|Street|Road|Lane|Post|Mail)|"
+        r"stand-?ups?|newsletter|class|classes|routine|of (?:each|every|the month|the year|"
         rf"{_MONTH}))\b",
     ),
     (WEEKDAYS, "time:weekday", rf"{_WEEKDAY}(?:\s(?:morning|afternoon|evening|night))?\b"),
