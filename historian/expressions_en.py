@@ -90,6 +90,10 @@ IS_DAY: Final = re.compile(
     r"\b(?:today|tomorrow|yesterday|it|day|name)(?:\s(?:is|was)|['’]s)\s(?:a\s)?$", re.IGNORECASE
 )
 ATTRIBUTE: Final = re.compile(r"\b(?:the|my|our|his|her|their|your)\s$", re.IGNORECASE)
+OF_DAYS: Final = re.compile(
+    r"\s(?!(?:thanks|sucks|works|starts|ends|means|always|perhaps|besides|plus|this|does)\b)[a-z]{3,20}(?<![us])s\b(?!['’])"
+)
+"""Behind a weekday without a preposition: what there is on every such day (Sunday roasts)."""
 AFTER_OBJECT: Final = re.compile(r"\s(?:at|around|by|from|for|to|in|with|and)\b|\s?[.,!?;]|\s?$", re.IGNORECASE)
 """Behind a weekday with `her` before it: she is the object (seeing her Tuesday at six), not the owner of the day."""
 _RANGE_BARE: Final = re.compile(

@@ -70,13 +70,14 @@ def _exempt() -> re.Pattern[str]:
         r"“[^“”]*”|「[^「」]*」|『[^『』]*』|《[^《》]*》|〈[^〈〉]*〉|«[^«»]*»|`+[^`]*`+|\"[^\"\n]*\"|＂[^＂\n]*＂"
         r"|‘(?:[^‘’]|(?<=[A-Za-z])’(?=[A-Za-z]))*’"
         r"|(?<![A-Za-z0-9])'(?!\s)(?:[^'\n]|(?<=[A-Za-z])'(?=[A-Za-z]))*'(?![A-Za-z0-9])"
+        r"|#(?!\d)[^#\s，。；、]{1,40}#"
         r"|(?:https?|ftp|file)://[^\s，。；、（）“”《》]+|www\.[^\s，。；、（）“”《》]+"
     )
 
 
 def _mask(text: str) -> str:
     """Return `text` with exempt stretches blanked by a neutral sign, offsets kept."""
-    if _QUOTES.search(text) is None and "://" not in text and "www." not in text:
+    if _QUOTES.search(text) is None and "#" not in text and "://" not in text and "www." not in text:
         return text
     return _exempt().sub(lambda match: "￼" * (match.end() - match.start()), text)
 

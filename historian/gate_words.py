@@ -81,6 +81,7 @@ ROWS: tuple[Row, ...] = (
     ("he she you", "pass", r"(?-i:(?:He|She|You) [A-Z][a-z]+(?<!ed)\b)"),
     ("she", "pass", r"She (?:people|language|minority|ethnic)\b"),
     (PRONOUN_WORDS, "pronoun", ""),
+    ("i", "pass", r"(?-i:I, [A-Z][a-z]+\b)(?!,)"),
     ("i", "pronoun:i", ""),
     (
         "u",
@@ -273,6 +274,7 @@ ROWS: tuple[Row, ...] = (
     ("there", "place", ""),
     ("nearby yonder hereabouts", "place", ""),
     ("locally", "place", r"(?:(?<=lives )|(?<=live )|(?<=works )|(?<=shops )|(?<=lived ))locally"),
+    ("this that", "pass", r"(?-i:Th(?:is|at) [A-Z][a-z]+)\b"),
     ("this that", "place", rf"(?:this|that) (?:{_PLACE})\b(?!\s(?:of affairs|that))"),
     ("these those", "place", r"(?:these|those) parts\b"),
     ("next", "place", r"next door\b(?!\sto\b)"),

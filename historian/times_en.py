@@ -24,6 +24,7 @@ from historian.expressions_en import (
     NAMED_AFTER,
     NAMED_BEFORE,
     NOT_IN,
+    OF_DAYS,
     PARTS,
     PERIOD,
     SEASON,
@@ -82,6 +83,9 @@ def weekday_number(word: str) -> int:
     return WEEKDAYS.index(word) if word in WEEKDAYS else SHORT[word]
 
 
+_AIMED: Final = re.compile(
+    r"(?:\b(?:on|by|for|to|from|until|till|since|before|after)\s|[.!?,]\s?|^\s?)$", re.IGNORECASE
+)
 _FULL: Final = {"tmrw": "tomorrow", "tmr": "tomorrow"}
 
 
@@ -207,6 +211,8 @@ def _bare_weekday(match: re.Match[str], said: Said) -> Value | None:
     if named and not before.rstrip().endswith((".", "!", "?")) and SURNAME_AFTER.match(text, end):
         return None
     owned = ATTRIBUTE.search(before) is not None and not (before.endswith("her ") and AFTER_OBJECT.match(text, end))
+    if not _AIMED.search(before) and OF_DAYS.match(text, end):
+        return None
     if owned or said.clauses.is_habit(start, end):
         return None
     aimed = re.search(r"\b(?:to|for|by|till)\s$", before, re.IGNORECASE) is not None
