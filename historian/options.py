@@ -103,12 +103,27 @@ class ProfileOptions(_Table):
 
 @dataclass(frozen=True, slots=True)
 class ContextOptions(_Table):
-    """What is offered to an agent with every turn."""
+    """What is offered to an agent with every turn.
 
-    bounds: ClassVar[Bounds] = {"recent_memos_inject_k": (0, 200), "max_tokens": (50, 100_000)}
+    `max_tokens` bounds the whole of it; `recent_turns_k` turns of the conversation are searched for, beside the
+    message; `pinned_max` notes may be pinned in one scope, each of up to `pinned_note_max_len` characters.
+    """
+
+    bounds: ClassVar[Bounds] = {
+        "recent_memos_inject_k": (0, 200),
+        "max_tokens": (50, 100_000),
+        "recent_turns_k": (0, 50),
+        "group_statements_k": (0, 50),
+        "pinned_max": (1, 200),
+        "pinned_note_max_len": (1, 4000),
+    }
 
     recent_memos_inject_k: int = 30
     max_tokens: int = 1200
+    recent_turns_k: int = 6
+    group_statements_k: int = 5
+    pinned_max: int = 20
+    pinned_note_max_len: int = 500
 
 
 @dataclass(frozen=True, slots=True)

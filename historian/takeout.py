@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
 from historian.errors import InvalidInputError
+from historian.group_takeout import KIND as GROUP_MEMORY
+from historian.group_takeout import KeptGroupMemory, kept_group_memory
 from historian.ids import normalise_id
 from historian.messages import StoredMessage, check
 from historian.model import ROLES, Event, Message, Origin, Owner
+from historian.pinned import PinnedNote
+from historian.text import require_text
 from historian.views import Memo
 from historian.zones import load_zone, parse_instant
 
 FORMAT = "shiguan"
 VERSION = 1
-KINDS = ("about", "message", "event", "memo", "profile")
+KINDS = ("about", "message", "event", "memo", "pinned", GROUP_MEMORY, "profile")
 """The kinds of lines, in the order in which they are given."""
+
+MAX_NOTE = 4_000
+"""Characters of a pinned note, whatever the setting is where it comes from."""
 
 Line = dict[str, Any]
 
@@ -57,6 +64,14 @@ class KeptMemo:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptNote:
+    """A pinned note with whose it is."""
+
+    owner: Owner
+    note: PinnedNote
+
+
+@dataclass(frozen=True, slots=True)
 class KeptProfile:
     """A profile file as it stands, and its earlier versions by the name of their revision."""
 
@@ -65,7 +80,7 @@ class KeptProfile:
     history: tuple[tuple[str, str], ...]
 
 
-Kept = KeptMessage | Event | KeptMemo | KeptProfile
+Kept = KeptMessage | Event | KeptMemo | KeptNote | KeptGroupMemory | KeptProfile
 
 
 def about_line(owner: Owner, now: datetime) -> Line:
@@ -101,6 +116,20 @@ def memo_line(kept: KeptMemo) -> Line:
     }
 
 
+def note_line(kept: KeptNote) -> Line:
+    """Return a pinned note as a line."""
+    note = kept.note
+    return {
+        "kind": "pinned",
+        "owner": kept.owner.key,
+        "author": note.author_key,
+        "note_id": note.note_id,
+        "text": note.text,
+        "created_at": note.created_at.isoformat(),
+        "updated_at": note.updated_at.isoformat(),
+    }
+
+
 def profile_line(kept: KeptProfile) -> Line:
     """Return a profile as a line, its earlier versions newest first."""
     history = [{"revision": name, "text": text} for name, text in kept.history]
@@ -116,18 +145,19 @@ def kept_from(line: object) -> Kept | None:
     if not isinstance(line, Mapping) or line.get("kind") not in KINDS:
         raise InvalidInputError(_NO_LINE)
     try:
-        match line["kind"]:
-            case "about":
-                _about(line)
-                return None
-            case "message":
-                return _message(line)
-            case "event":
-                return _event(line)
-            case "memo":
-                return _memo(line)
-            case _:
-                return _profile(line)
+        if line["kind"] == "about":
+            _about(line)
+            return None
+        if line["kind"] == GROUP_MEMORY:
+            return kept_group_memory(_owner(line), line)
+        read: Mapping[str, Callable[[Mapping[str, Any]], Kept]] = {
+            "message": _message,
+            "event": _event,
+            "memo": _memo,
+            "pinned": _note,
+            "profile": _profile,
+        }
+        return read[line["kind"]](line)
     except InvalidInputError:
         raise
     except _WRONG:
@@ -194,6 +224,16 @@ def _memo(line: Mapping[str, Any]) -> KeptMemo:
     memo = Memo(_text(line["text"]), normalise_id(_text(line["job_id"])), at, _text(line["timezone"]))
     load_zone(memo.timezone)
     return KeptMemo(_owner(line), _optional(line, "author"), _text(line["request_id"]), memo)
+
+
+def _note(line: Mapping[str, Any]) -> KeptNote:
+    created, _ = parse_instant(_text(line["created_at"]), UTC)
+    updated, _ = parse_instant(_text(line["updated_at"]), UTC)
+    text = require_text(_text(line["text"]), "text", limit=MAX_NOTE)
+    if not text:
+        raise InvalidInputError(_NO_LINE)
+    note = PinnedNote(normalise_id(_text(line["note_id"])), text, created, updated, _optional(line, "author"))
+    return KeptNote(_owner(line), note)
 
 
 def _profile(line: Mapping[str, Any]) -> KeptProfile:

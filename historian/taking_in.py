@@ -10,12 +10,14 @@ from historian.biographer import Biographer
 from historian.database import Database
 from historian.errors import ConflictError, InvalidInputError
 from historian.events import EventStore
+from historian.group_takeout import GroupTakeout, KeptGroupMemory
 from historian.indexer import Indexer
 from historian.memos import MemoStore
 from historian.model import Event, Owner, Scope
+from historian.pinned import PinnedStore
 from historian.profiles import ProfileStore
 from historian.record import Record
-from historian.takeout import Kept, KeptMemo, KeptMessage, KeptProfile, kept_from
+from historian.takeout import Kept, KeptMemo, KeptMessage, KeptNote, KeptProfile, kept_from
 from historian.tombstones import Kind, Tombstones
 
 NOT_YOURS = "It belongs to another person; import it with --user for that person."
@@ -41,14 +43,17 @@ class Intaker:
         record: Record,
         events: EventStore,
         memos: MemoStore,
+        pinned: PinnedStore,
         profiles: ProfileStore,
         biographer: Biographer,
         indexer: Indexer,
     ) -> None:
         self._database = database
+        self._groups = GroupTakeout(database)
         self._record = record
         self._events = events
         self._memos = memos
+        self._pinned = pinned
         self._profiles = profiles
         self._biographer = biographer
         self._indexer = indexer
@@ -78,7 +83,7 @@ class Intaker:
                     if isinstance(kept, KeptProfile):
                         profiles.append((index, kept))
                         continue
-                    is_new = self._put(kept)
+                    is_new = self._put(connection, kept)
                 except InvalidInputError as error:
                     failed.append((index, str(error)))
                     continue
@@ -92,7 +97,7 @@ class Intaker:
             inserted, ignored = inserted + is_new, ignored + (not is_new)
         return TakenIn(inserted, ignored, tuple(failed), forgotten)
 
-    def _put(self, kept: Kept) -> bool:
+    def _put(self, connection: sqlite3.Connection, kept: Kept) -> bool:
         match kept:
             case KeptMessage(owner, message, aliases):
                 appended = self._record.append(owner, [message])
@@ -103,6 +108,10 @@ class Intaker:
                 return self._events.add([kept]) > 0
             case KeptMemo(owner, author, request, memo):
                 return self._memos.add(owner, author, request, memo)
+            case KeptGroupMemory():
+                return self._groups.put(connection, kept)
+            case KeptNote(owner, note):
+                return self._pinned.put_back(owner, note)
             case _:
                 raise TypeError(kept)
 
@@ -130,6 +139,10 @@ def _named(kept: Kept) -> tuple[Kind, str]:
             return "event", event_id
         case KeptMemo(memo=memo):
             return "memo", memo.job_id
+        case KeptGroupMemory(memory_id=memory_id):
+            return "group_memory", memory_id
+        case KeptNote(note=note):
+            return "pinned", note.text
         case KeptProfile(owner=owner):
             return "profile", owner.id
 
