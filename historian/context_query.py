@@ -88,9 +88,13 @@ def _names(session: Session) -> tuple[str, ...]:
 def _earlier(turns: Sequence[Message], message: str) -> list[str]:
     """Return what was said before the message, which may be in the record already."""
     before = list(turns)
-    if before and message and fold(said(before[-1].content)) == fold(said(message)):
+    if before and message and _bare(before[-1].content) == _bare(message):
         before.pop()
     return [clip(said(turn.content), TURN_LENGTH) for turn in before]
+
+
+def _bare(text: str) -> str:
+    return "".join(fold(said(text)).split())
 
 
 def _joined(parts: Iterable[str]) -> str:

@@ -25,6 +25,7 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, GetPromptR
 from typing_extensions import override
 
 from historian.errors import NotConfiguredError, NotFoundError, ShiguanError
+from prompts.skills import shipped_skills
 from server import __version__
 from server.answers import refusal
 from server.arguments import checked, require_one
@@ -33,6 +34,7 @@ from server.outstanding import LineWriter, Outstanding
 from server.remembering import publish_remember
 from server.resources import publish_resources
 from server.schema import flatten
+from server.skills import Skills, publish_recall_prompt, recall_skill
 from server.toolsets import Published, published
 
 log = logging.getLogger(__name__)
@@ -55,6 +57,7 @@ class ShiguanServer(MCPServer[Attached]):
     def __init__(
         self, tools: Iterable[Published], lifespan: Lifespan, middleware: Sequence[ServerMiddleware[Any]] = ()
     ) -> None:
+        skills = shipped_skills()
         self._published = {tool.name: tool for tool in tools}
         self._tools = {tool.name: registered(tool) for tool in self._published.values()}
         super().__init__(
@@ -66,9 +69,11 @@ class ShiguanServer(MCPServer[Attached]):
             tools=[*self._tools.values()],
             lifespan=lifespan,
             middleware=[bind_requests, *middleware],
+            extensions=[Skills(skills)],
             resource_security=ResourceSecurity(exempt_params={"group_id", "event_id"}),
         )
         publish_resources(self)
+        publish_recall_prompt(self, recall_skill(skills))
         publish_remember(self)
 
     @property

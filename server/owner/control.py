@@ -28,7 +28,9 @@ from server.owner.preamble import encode
 from server.owner.profiles import ProfileRequests
 from server.owner.remembering import RememberRequests
 from server.owner.turns import TurnRequests
+from server.recall_prose import view_prose
 from server.tools.evidence_results import messages_answer
+from server.tools.recall_results import view_answer
 
 Operation = Callable[[Mapping[str, Any]], dict[str, Any]]
 Link = Callable[[], Awaitable[str]]
@@ -48,6 +50,7 @@ class Control:
             "queue": self._queue,
             "reindex": self._reindex,
             "search": self._search,
+            "verify": self._verify,
             "doctor": self._examine,
             "backup": self._backup,
             "export": self._export,
@@ -172,6 +175,11 @@ class Control:
         else:
             page = memory.evidence.by_meaning(query, filters, top_k=limit, mode=mode)
         return messages_answer(page)
+
+    def _verify(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        memory = self._household.memory.of(scope_from(request["scope"]), Session(timezone=str(request["timezone"])))
+        view = memory.recollection.verify(request["view"])
+        return {"view": view_answer(view).model_dump(mode="json"), "prose": view_prose(view)}
 
     def _reindex(self, _: Mapping[str, Any]) -> dict[str, Any]:
         return {"embedded": self._household.reindex(), "embedder": self._household.engine.embedder.identity}
