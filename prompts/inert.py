@@ -9,15 +9,15 @@ from collections.abc import Sequence
 
 # What chat templates of served models read as the end of a turn, even inside one. A blank takes that meaning away.
 _CONTROL = re.compile(r"<(?=[|｜])|<(?=/?(?:start_of_turn|end_of_turn|bos|eos|s|think|tool_call)>)|\[(?=/?INST\])")
-_INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Control characters but line breaks and tabs, and those that turn the direction of writing."""
+_INVISIBLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _MARK = 8
 
 
 def clean(text: str) -> str:
     """Return the text encodable, without control characters but line breaks and tabs, and without turn markers."""
     kept = text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "ignore").decode("utf-8")
-    return _CONTROL.sub(lambda found: found.group() + " ", _INVISIBLE.sub(" ", kept))
+    visible = _INVISIBLE.sub(" ", kept)
+    return _CONTROL.sub(lambda found: found.group() + " ", visible)
 
 
 def line(text: str) -> str:
