@@ -84,10 +84,14 @@ class CaptureDesk:
         Raises:
             StoreError: a job cannot be written.
         """
+        return [job_id for job_id, _ in self.entered(scope, session, messages)]
+
+    def entered(self, scope: Scope, session: Session, messages: Sequence[Message]) -> list[tuple[str, bool]]:
+        """Do as `hand_in`, and say of each job whether it is new."""
         conversations: dict[str, list[Message]] = {}
         for message in messages:
             conversations.setdefault(message.conversation_id, []).append(message)
-        jobs: list[str] = []
+        jobs: list[tuple[str, bool]] = []
         for conversation_id, said in conversations.items():
             said.sort(key=lambda message: message.ts)
             for start in range(0, len(said), MOST_MESSAGES):
@@ -98,15 +102,17 @@ class CaptureDesk:
             self.wake()
         return jobs
 
-    def _hand_in(self, scope: Scope, session: Session, conversation_id: str, messages: Sequence[Message]) -> str:
+    def _hand_in(
+        self, scope: Scope, session: Session, conversation_id: str, messages: Sequence[Message]
+    ) -> tuple[str, bool]:
         ids = [message.message_id for message in messages]
         mark = mark_of(scope.owner, conversation_id, ids)
         known = self.receipts.by_fingerprint(scope.owner, mark)
         if known is not None:
-            return known.job_id
+            return known.job_id, False
         for _, job in self.queue.unfinished(scope.owner.key):
             if job.kind == CAPTURE and job.payload.get("fingerprint") == mark:
-                return job.job_id
+                return job.job_id, False
         payload: dict[str, object] = {
             "scope": scope_payload(scope),
             "session": session.as_payload(),
@@ -114,7 +120,7 @@ class CaptureDesk:
             "message_ids": ids,
             "fingerprint": mark,
         }
-        return self.queue.enqueue(CAPTURE, scope.owner.key, payload).job_id
+        return self.queue.enqueue(CAPTURE, scope.owner.key, payload).job_id, True
 
 
 def mark_of(owner: Owner, conversation_id: str, message_ids: Sequence[str]) -> str:

@@ -85,6 +85,19 @@ class ScopedWriting:
         ignored = appended.ignored + forgotten
         return AppendResult(appended.inserted, ignored, tuple(failed), (*guard.notes, *notes), jobs, forgotten)
 
+    def consider(self, message_ids: Sequence[str]) -> bool:
+        """Have the historian decide whether recorded messages hold anything worth remembering; say whether that is new.
+
+        Raises:
+            NotFoundError: none of them is in the record of the owner of this request.
+            StoreError: it cannot be noted now.
+        """
+        found = self._parts.record.within(frozenset({self._scope.owner.key})).get(message_ids)
+        if not found:
+            raise NotFoundError("None of these messages is in the record; import them first.")
+        messages = [one.message for one in found]
+        return any(is_new for _, is_new in self._parts.captures.entered(self._scope, self._session, messages))
+
     def _considered(self, messages: Sequence[Message]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the jobs in which messages are considered, and what to say where they are not."""
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -13,13 +14,14 @@ from typing import TYPE_CHECKING, Any, TextIO
 from historian.errors import InvalidInputError
 from historian.work import scope_payload
 from historian.zones import load_zone, parse_instant
-from server.bare import BareSettings
+from server.bare import BareSettings, credentials_mode
 from server.commands.common import bare_settings_from, complain, say, scope_of
 from server.owner.ask import conversation
 
 if TYPE_CHECKING:
     from historian.formats.piece import Bundle
-    from server.imports.importer import Plan, Show
+    from server.imports.exchanges import Exchanges
+    from server.imports.importer import Note, Plan, Show
     from server.imports.reports import Report
 
 
@@ -30,7 +32,8 @@ def import_files(arguments: argparse.Namespace) -> int:
     from server.imports.sources import opened
 
     settings = bare_settings_from(arguments)
-    plan = _plan(arguments, settings)
+    exchanges = _exchanges(settings) if arguments.remember else None
+    plan = _plan(arguments, settings, exchanges.add if exchanges else None)
     with opened(arguments.paths) as bundles, _report_file(arguments.report) as file:
         report = Report(file=file)
         total = sum(piece.size for bundle in bundles for piece in bundle.pieces)
@@ -43,7 +46,39 @@ def import_files(arguments: argparse.Namespace) -> int:
         say(line)
     for line in report.complaints():
         complain(line)
+    if exchanges is not None:
+        _remember(exchanges, settings, dry=arguments.dry_run)
     return 0
+
+
+def _exchanges(settings: BareSettings) -> Exchanges:
+    from historian.guard import Guard
+    from server.imports.exchanges import Exchanges
+
+    return Exchanges(load_zone(settings.timezone), Guard(credentials_mode(settings.data_dir, os.environ)))
+
+
+def _remember(exchanges: Exchanges, settings: BareSettings, *, dry: bool) -> None:
+    """Run the historian over what was imported."""
+    from server.imports.progress import Progress
+    from server.imports.remembering import rehearse, remember
+
+    if dry:
+        say(rehearse(exchanges).summary(dry=True))
+        return
+    whose = {
+        "op": "remember",
+        "scope": scope_payload(scope_of(settings)),
+        "timezone": settings.timezone,
+        "name": settings.name,
+    }
+    progress = Progress(sys.stderr, rehearse(exchanges).exchanges)
+    with conversation(settings) as talk:
+        try:
+            done = remember(exchanges, lambda request: talk.ask(whose | request), progress.show)
+        finally:
+            progress.clear()
+    say(done.summary(dry=False))
 
 
 def _import(
@@ -70,14 +105,14 @@ def _import(
         Importer(plan, report, append, show, take_in).run(bundles)
 
 
-def _plan(arguments: argparse.Namespace, settings: BareSettings) -> Plan:
+def _plan(arguments: argparse.Namespace, settings: BareSettings, note: Note | None) -> Plan:
     from historian.formats.piece import Reading
     from historian.formats.registry import chosen
     from server.imports.importer import Plan
 
     zone = load_zone(settings.timezone)
     reading = Reading(settings.user, zone, frozenset(arguments.me or ()))
-    return Plan(chosen(arguments.format), arguments.format, reading, _since(arguments.since, settings))
+    return Plan(chosen(arguments.format), arguments.format, reading, _since(arguments.since, settings), note)
 
 
 def _since(given: str | None, settings: BareSettings) -> datetime | None:

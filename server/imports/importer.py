@@ -26,16 +26,21 @@ _OVERHEAD = 400
 
 Send = Callable[[list[Any]], dict[str, Any]]
 Show = Callable[[int, int], None]
+Note = Callable[[dict[str, Any], tuple[str, ...]], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to import and how. Messages before `since` are left out; formats are tried in their order."""
+    """What to import and how. Messages before `since` are left out; formats are tried in their order.
+
+    `note` is told each message, with the statements that it makes by itself, and returns it as it is to be sent.
+    """
 
     formats: Sequence[Format]
     named: str
     reading: Reading
     since: datetime | None = None
+    note: Note | None = None
 
 
 class Importer:
@@ -102,8 +107,9 @@ class Importer:
                 self._refuse(name, place, reason)
             case Read(_, message) if self._is_early(message):
                 self._report.early += 1
-            case Read(place, message):
-                self._add(name, place, message, is_own=False)
+            case Read(place, message, facts):
+                note = self._plan.note
+                self._add(name, place, note(message, facts) if note else message, is_own=False)
         if len(self._batch) >= BATCH or self._bytes >= BATCH_BYTES or len(self._refusals) >= BATCH:
             self._flush()
         position = piece.position if isinstance(piece, SourcePiece) else 0

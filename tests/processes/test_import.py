@@ -73,6 +73,26 @@ def test_what_was_said_earlier_can_be_left_out(house: House) -> None:
     assert said[0] == "1 imported, 0 known already, 3 too early, 1 refused."
 
 
+def test_what_is_imported_can_be_remembered_too_in_one_command(house: House, tmp_path: Path) -> None:
+    """P77: a conversation and another memory at once, each statement at its own time, and repeating adds nothing."""
+    lines = tmp_path / "chat.jsonl"
+    said = {"conversation_id": "c", "role": "user", "content": "我对花生过敏。", "ts": "2023-03-01T10:00:00+01:00"}
+    lines.write_text(json.dumps(said) + "\n", "utf-8")
+    paths = [str(lines), str(FIXTURES / "basic-memory")]
+    rehearsed, _ = imported(house, *paths, "--remember", "--dry-run")
+    assert rehearsed[-1].endswith("exchanges would be considered.")
+    assert not house.folder.exists()
+    first, _ = imported(house, *paths, "--remember")
+    assert first[-1].endswith("exchanges considered.")
+    found = house.command("export", "--user", "mira").stdout.decode().splitlines()
+    events = [one for one in map(json.loads, found) if one["kind"] == "event"]
+    assert {one["text"] for one in events} >= {"mira 对花生过敏。", "Lin Xia drinks oolong"}
+    assert not [one for one in events if one["timestamp"].startswith("2026")]
+    again, _ = imported(house, *paths, "--remember")
+    assert "of them before" in again[-1]
+    assert len(house.command("export", "--user", "mira").stdout.splitlines()) == len(found)
+
+
 def test_an_archive_is_read_in_place_like_its_folder(house: House, tmp_path: Path) -> None:
     packed = shutil.make_archive(str(tmp_path / "slack"), "zip", FIXTURES / "slack")
     assert imported(house, packed)[0][0] == "4 imported, 0 known already, 1 refused."
