@@ -26,15 +26,15 @@ def unsupported(statement: str, texts: Sequence[str], names: Sequence[str], time
 
     `names` are those of who said it, `times` (aware) when: both may be told in the statement.
     """
+    statement = _without_dates(statement, times)
     if not content_of(statement):
         return "It says nothing that evidence could bear out."
-    given = (*names, *(known for time in times for known in _dates(time)))
-    drifts = check_extract(Material("\n".join(texts), "", given), statement)
+    drifts = check_extract(Material("\n".join(texts), "", tuple(names)), statement)
     reasons = [
         _SAYS.get(drift.kind, "{} does not stand in its evidence").format(_as_written(drift.found, statement))
         for drift in drifts
     ]
-    said, written = figures("\n".join((*texts, *names))), figures(_without_dates(statement, times))
+    said, written = figures("\n".join((*texts, *names))), figures(statement)
     invented = sorted((written.numbers - said.numbers) | (written.ids - said.ids))
     reasons += [f"{found} does not stand in its evidence" for found in invented]
     said_once = "; ".join(list(dict.fromkeys(reasons))[:MOST_REASONS])
@@ -46,11 +46,6 @@ def _as_written(found: str, statement: str) -> str:
     return next(
         (word for word in re.findall(r"\w+", statement) if found.isascii() and lemma(word.lower()) == found), found
     )
-
-
-def _dates(time: datetime) -> tuple[str, ...]:
-    month = MONTHS[time.month - 1]
-    return (f"年 月 日 月份 {month} {month[:3]}",)
 
 
 def _without_dates(statement: str, times: Sequence[datetime]) -> str:
