@@ -18,7 +18,7 @@ _MINUTE: Final = (
     r"[一二三四五六七八九0-9](?=分))分?"
 )
 _NO_CLOCK_AFTER: Final = (
-    r"(?!建议|意见|要求|原因|理由|内容|水|东西|儿|也|都|心|评|赞|外卖|菜|击|燃|亮|头|子|歌|餐|名|啦|啊?点|一线|几|多|来钟|左右逢|"
+    r"(?!建议|意见|要求|原因|理由|内容|水|东西|儿|也|都|心|评(?![审选标估])|赞|外卖|菜|击|燃|亮|头|子|歌|餐|名|啦|啊?点|一线|几|多|来钟|左右逢|"
     r"区别|问题|想法|看法|体会|启示|胃口|事|没|不)"
 )
 _ZH: Final = re.compile(
@@ -41,7 +41,7 @@ _EN: Final = compile_shared(
     r"|(?P<word>noon|midday|midnight)\b"
     rf"|(?<=\bat\s)(?P<h5>{_H12}|{_HOURS})\b(?![:%/-]|\.\d|\s?(?:am|pm|a\.m|p\.m)){_IN_PART}"
     r"(?=\s*(?:$|[^\sA-Za-z0-9])|\s(?:and|with|for|to|in|on|at|or|but|sharp|tonight|tomorrow|today|yesterday|this|next|last|"
-    r"if|because|so|until|till)\b)"
+    r"if|because|so|until|till|i|we|you|he|she|it|they)\b)"
     rf"|(?P<h6>{_H12})(?=\s(?:tonight|this\s(?:morning|afternoon|evening)|tomorrow\s(?:morning|night|evening|afternoon))\b)"
     rf"|(?<=from\s)(?P<h7>{_H12})(?=\s?(?:to|-|–|until|till)\s?(?:1[0-2]|[1-9])\s?[ap]\.?m)"
     r")",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -29,6 +29,7 @@ _LINKED = """
     (SELECT json_group_array(m.message_id) FROM event_messages k JOIN messages m ON m.row = k.message_row
      WHERE k.event_row = e.row)
 """
+_LAST = (1 << 63) - 1
 EVENT_WORDS = LexicalIndex("events", table="events", time="t.epoch_ms")
 """The word index over event texts."""
 
@@ -129,6 +130,20 @@ class ReadableEvents:
         found = self._select("e.event_id = ?", [event_id])
         return found[0] if found else None
 
+    def newest(self, limit: int) -> list[StoredEvent]:
+        """Return the statements that were stored last, newest first; memos and repeats are none."""
+        with self._database.read() as connection:
+            audiences = known_audiences(connection, self._reach)
+            found: set[int] = set()
+            for audience in audiences:
+                rows = connection.execute(
+                    "SELECT e.row FROM event_audiences AS a CROSS JOIN events AS e ON e.row = a.row"
+                    " WHERE a.audience_id = ? AND e.has_new_info = 1 AND e.same_as IS NULL ORDER BY a.row DESC LIMIT ?",
+                    (audience, limit),
+                )
+                found.update(row for (row,) in rows)
+        return self.rows(sorted(found, reverse=True)[:limit])[::-1]
+
     def message_rows(self, row: int) -> list[int]:
         """Return the rows of the messages that the event of `row` rests on, oldest first."""
         with self._database.read() as connection:
@@ -136,6 +151,52 @@ class ReadableEvents:
                 "SELECT message_row FROM event_messages WHERE event_row = ? ORDER BY message_row", (row,)
             )
             return [number for (number,) in rows]
+
+    def places(self, limit: int, before: tuple[int, int] | None = None) -> list[tuple[int, int]]:
+        """Return `(epoch_ms, row)` of the newest statements, newest first, before such a place if given.
+
+        Receipts of a statement that was made before are left out.
+        """
+        before_ms, before_row = before or (_LAST, _LAST)
+        found: set[tuple[int, int]] = set()
+        for source, values in self._sources():
+            sql = (
+                f"SELECT e.epoch_ms, e.row FROM {source} AND e.same_as IS NULL AND (e.epoch_ms, e.row) < (?, ?)"
+                " ORDER BY e.epoch_ms DESC, e.row DESC LIMIT ?"
+            )
+            with self._database.read() as connection:
+                found.update(connection.execute(sql, (*values, before_ms, before_row, limit)).fetchall())
+        return sorted(found, reverse=True)[:limit]
+
+    def tally(self, since_ms: int, step_ms: int) -> dict[int, tuple[int, int]]:
+        """Return for each `epoch_ms // step_ms` since an instant how many statements there are, and how many need no
+        context.
+        """
+        sums: dict[int, tuple[int, int]] = {}
+        for source, values in self._sources():
+            sql = (
+                f"SELECT e.epoch_ms / ?, count(*), sum(e.is_absolute) FROM {source}"
+                " AND e.same_as IS NULL AND e.epoch_ms >= ? GROUP BY 1"
+            )
+            with self._database.read() as connection:
+                for step, count, absolute in connection.execute(sql, (step_ms, *values, since_ms)):
+                    known = sums.get(step, (0, 0))
+                    sums[step] = (known[0] + count, known[1] + absolute)
+        return sums
+
+    def _sources(self) -> Iterator[tuple[str, tuple[object, ...]]]:
+        """Yield where the events of each key of the reach are found: by owner there is an index of times.
+
+        No event is in two of them: what one said in a group is of the group, and the reach of a private request has
+        groups only where a target narrows it to one.
+        """
+        for key in sorted(self._reach):
+            if key.startswith("author:"):
+                joined = "event_audiences AS a CROSS JOIN events AS e ON e.row = a.row"
+                named = "(SELECT id FROM audiences WHERE key = ?)"
+                yield f"{joined} WHERE a.audience_id = {named}", (key,)
+            else:
+                yield "events AS e WHERE e.owner_key = ?", (key,)
 
     def _select(self, condition: str, values: Sequence[object]) -> list[StoredEvent]:
         with self._database.read() as connection:

@@ -16,21 +16,24 @@ from historian.database import Database
 from historian.errors import NotFoundError
 from historian.events import EventStore
 from historian.model import Owner, Reach, Scope
+from historian.pinned import kept_notes
 from historian.profiles import ProfileStore
 from historian.record import Record
 from historian.takeout import (
     KeptMemo,
+    KeptNote,
     KeptProfile,
     Line,
     about_line,
     event_line,
     memo_line,
     message_line,
+    note_line,
     profile_line,
 )
 from historian.views import Memo
 
-PARTS = ("about", "messages", "events", "memos", "profiles")
+PARTS = ("about", "messages", "events", "memos", "pinned", "profiles")
 """What an export goes through, in order."""
 MAX_CHARACTERS = 4_000_000
 """Characters of messages after which a page ends, however few those are."""
@@ -91,6 +94,8 @@ class Exporter:
                 return self._event_lines(reach, after, limit)
             case "memos":
                 return self._memos(reach, after, limit)
+            case "pinned":
+                return self._notes(reach, after, limit)
             case _:
                 return self._profile(scope.owner), None
 
@@ -130,6 +135,12 @@ class Exporter:
                 (after, json.dumps(sorted(reach)), limit),
             ).fetchall()
         lines = [memo_line(_memo(*row[1:])) for row in rows]
+        return lines, rows[-1][0] if len(rows) == limit else None
+
+    def _notes(self, reach: Reach, after: int, limit: int) -> tuple[Sequence[Line], int | None]:
+        with self._database.read() as connection:
+            rows = kept_notes(connection, reach, after, limit)
+        lines = [note_line(KeptNote(owner, note)) for _, owner, note in rows]
         return lines, rows[-1][0] if len(rows) == limit else None
 
     def _profile(self, owner: Owner) -> Sequence[Line]:

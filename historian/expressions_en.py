@@ -86,7 +86,9 @@ TITLE_BEFORE: Final = re.compile(r"\b(?:usa|psychology|history|india|russia)\s$"
 TITLE_AFTER: Final = re.compile(
     r"['’]s\s(?:world|society|youth|kids|generation|standards)|\snever\s(?:dies|knows)", re.IGNORECASE
 )
-IS_DAY: Final = re.compile(r"\b(?:today|tomorrow|yesterday|it|day)(?:\s(?:is|was)|['’]s)\s(?:a\s)?$", re.IGNORECASE)
+IS_DAY: Final = re.compile(
+    r"\b(?:today|tomorrow|yesterday|it|day|name)(?:\s(?:is|was)|['’]s)\s(?:a\s)?$", re.IGNORECASE
+)
 ATTRIBUTE: Final = re.compile(r"\b(?:the|my|our|his|her|their|your)\s$", re.IGNORECASE)
 _RANGE_BARE: Final = re.compile(
     r"\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|satur|sun)(?:day)?\s?(?:to|through|thru|till|until|-|–)\s?$",

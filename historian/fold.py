@@ -81,6 +81,18 @@ def _alike_in_cjk() -> dict[int, str]:
     return {old: new for old, new in closed.items() if chr(old) != new} | _ALIKE
 
 
+def simplified(text: str) -> str:
+    """Return `text` with traditional characters as simplified ones, each in its place: offsets stay right."""
+    if text.isascii() or _CJK.search(text) is None:
+        return text
+    return text.translate(_simplified_of())
+
+
+@cache
+def _simplified_of() -> dict[int, str]:
+    return {old: new for old, new in _alike_in_cjk().items() if old not in _ALIKE}
+
+
 def has_cjk(text: str) -> bool:
     """Say whether `text` holds a character of a script that is written without blanks."""
     return _CJK.search(text) is not None

@@ -36,6 +36,7 @@ class RowRemover:
             "events": self._remove_events(doomed.events),
             "messages": self._remove_messages(doomed.messages),
             "memos": self._remove_memos(doomed.memos),
+            "pinned notes": self._remove_notes(doomed.pinned),
             "events rewritten or flagged": len(self._found.rewritten),
         }
         self._cut_references()
@@ -104,6 +105,10 @@ class RowRemover:
     def _remove_memos(self, rows: Iterable[int]) -> int:
         self._bury("memo", self._chosen("SELECT owner_key, job_id FROM memos", rows))
         return self._delete("memos", rows)
+
+    def _remove_notes(self, rows: Iterable[int]) -> int:
+        self._bury("pinned", self._chosen("SELECT owner_key, text FROM pinned", rows))
+        return self._delete("pinned", rows)
 
     def _forget_names(self, senders: Iterable[tuple[str, str | None]]) -> None:
         """Forget who takes part where no message says so any more."""
@@ -179,7 +184,8 @@ def remove_person(connection: sqlite3.Connection, owner: Owner, person: str | No
 
     Receipts of the owner go; names of audiences go where nothing is listed under them.
     """
-    connection.execute("DELETE FROM receipts WHERE owner_key = ?", (owner.key,))
+    for table in ("receipts", "pinned_numbers"):
+        connection.execute(f"DELETE FROM {table} WHERE owner_key = ?", (owner.key,))
     connection.execute("DELETE FROM merge_troubles WHERE entity_type = ? AND entity_id = ?", (owner.kind, owner.id))
     for table in ("profile_drops", "merge_reviews", "merge_waiting", "profile_files"):
         connection.execute(f"DELETE FROM {table} WHERE entity_type = ? AND entity_id = ?", (owner.kind, owner.id))

@@ -12,7 +12,9 @@ from historian.database import Database
 from historian.errors import InvalidInputError, NotFoundError
 from historian.events import EVENT_WORDS, EventStore
 from historian.fold import fold
+from historian.messages import epoch_ms
 from historian.model import Reach, Scope
+from historian.pinned import kept_notes
 from historian.readable import MessageFilter
 from historian.record import Record
 
@@ -57,15 +59,16 @@ class Selection:
 
 @dataclass(slots=True)
 class Doomed:
-    """Rows of messages, events and memos that are to go."""
+    """Rows of messages, events, memos and pinned notes that are to go."""
 
     messages: set[int] = field(default_factory=set[int])
     events: set[int] = field(default_factory=set[int])
     memos: set[int] = field(default_factory=set[int])
+    pinned: set[int] = field(default_factory=set[int])
 
     def token(self, scope: Scope, selection: Selection) -> str:
         """Return what confirms to forget exactly this; it differs as soon as anything more or less is meant."""
-        rows = [sorted(self.messages), sorted(self.events), sorted(self.memos)]
+        rows = [sorted(self.messages), sorted(self.events), sorted(self.memos), sorted(self.pinned)]
         # not of the words of the selection: an id that is somebody else's must read like one that is nobody's
         document = json.dumps([scope.owner.key, scope.user_id, selection.everything, rows])
         return hashlib.sha256(document.encode()).hexdigest()[:24]
@@ -94,7 +97,12 @@ class Selector:
                 raise NotFoundError("There is no event with this id in this scope; take one from search_events.")
             return Doomed(events={found.row})
         if selection.everything:
-            return Doomed(self._of(reach, "message_audiences"), self._of(reach, "event_audiences"), self._memos(reach))
+            return Doomed(
+                self._of(reach, "message_audiences"),
+                self._of(reach, "event_audiences"),
+                self._memos(reach),
+                self._notes(reach, selection),
+            )
         return self._fitting(reach, selection)
 
     def _named(self, reach: Reach, message_ids: Sequence[str]) -> set[int]:
@@ -115,7 +123,8 @@ class Selector:
         if selection.conversation_id is not None:
             return Doomed(messages)
         memos = {row for row, ms, text in self._memo_rows(reach) if selection.covers_time(ms) and _has(text, selection)}
-        return Doomed(messages, self._fitting_events(reach, selection), memos)
+        notes = self._notes(reach, selection)
+        return Doomed(messages, self._fitting_events(reach, selection), memos, notes)
 
     def _fitting_events(self, reach: Reach, selection: Selection) -> set[int]:
         """Events that say what is sought; without a query those of the time that rest on no message."""
@@ -138,6 +147,15 @@ class Selector:
         with self._database.read() as connection:
             numbers = ", ".join(map(str, known_audiences(connection, reach))) or "NULL"
             return {row for (row,) in connection.execute(f"SELECT row FROM {table} WHERE audience_id IN ({numbers})")}
+
+    def _notes(self, reach: Reach, selection: Selection) -> set[int]:
+        with self._database.read() as connection:
+            kept = kept_notes(connection, reach, 0, MOST)
+        return {
+            row
+            for row, _, note in kept
+            if selection.covers_time(epoch_ms(note.updated_at)) and _has(note.text, selection)
+        }
 
     def _memos(self, reach: Reach) -> set[int]:
         return {row for row, _, _ in self._memo_rows(reach)}

@@ -200,6 +200,7 @@ def _foreseen(found: Consequences) -> dict[str, int]:
         "messages": len(doomed.messages),
         "events": len(doomed.events),
         "memos": len(doomed.memos),
+        "pinned notes": len(doomed.pinned),
         "events rewritten or flagged": len(found.rewritten),
     }
     return {name: count for name, count in counts.items() if count}

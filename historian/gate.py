@@ -14,6 +14,7 @@ from functools import cache
 
 from historian import gate_times as zh
 from historian import gate_words as en
+from historian.fold import simplified
 from historian.gate_guards import counts, is_code, is_name
 from historian.gate_spans import widened
 
@@ -54,12 +55,12 @@ class Finding:
 
 def inspect(text: str) -> tuple[Finding, ...]:
     """Return what in `text` needs context, in order of position; an empty tuple means the text stands alone."""
-    return tuple(_scan(_mask(text), text))
+    return tuple(_scan(simplified(_mask(text)), text))
 
 
 def is_absolute(text: str) -> bool:
     """Tell whether `text` stays true without context."""
-    return next(_scan(_mask(text), text), None) is None
+    return next(_scan(simplified(_mask(text)), text), None) is None
 
 
 @cache

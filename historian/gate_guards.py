@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from historian import gate_terms as zh
 from historian import gate_words as en
+from historian.happenings import EVENT_BEFORE
 
 _WORD = re.compile("[a-z]+")
 _REACH = 32
@@ -26,6 +27,8 @@ _NAME = re.compile(
     r"[A-Z][a-z]+(?: [A-Z][a-z]+)?|￼+)"
     r"\s?(?:说|表示|提到|曾经?|也|都|就|和家人|一家)?\s*"
 )
+_GIVEN_NAME = re.compile(rf"(?:^|[^{zh.HAN}]|[由让请给和与跟及同向对被是叫为])[{zh.SURNAMES}]$")
+"""Behind a surname, 刚 is a given name (由彭刚维修)."""
 _NOT_NAME = re.compile(r".*[天代朝时年月日会考金周试工装案立度班课业程婚]$")
 _DATE = (
     r"(?:\d{4}\s?[-/.年]\s?\d{1,2}\s?[-/.月]\s?\d{1,2}\s?日?号?|\d{1,2}\s?月\s?\d{1,2}\s?[日号]?|"
@@ -180,13 +183,12 @@ def _fresh(text: str, start: int, end: int) -> bool:
         return True
     if _MOMENT_BEFORE.search(text[max(0, start - _REACH) : start]) is not None:
         return False
-    prefix = _before(text, start, _CLAUSE_END)
-    return not (prefix is not None and len(prefix) == 1 and prefix in zh.SURNAMES)
+    return _GIVEN_NAME.search(text[max(0, start - 2) : start]) is None
 
 
 def _begun(text: str, start: int, end: int) -> bool:
     before = text[max(0, start - 4) : start].rstrip()
-    if before and before[-1] in zh.ANCHOR_ENDS:
+    if (before and before[-1] in zh.ANCHOR_ENDS) or EVENT_BEFORE.search(text[max(0, start - 4) : start]):
         return False
     if text[end - 1] == "后" and (before[-1:] in ("了", "每") or _anchored(text, start)):
         return False

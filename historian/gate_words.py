@@ -227,6 +227,7 @@ ROWS: tuple[Row, ...] = (
     ("next", "time:sequel", r"(?<=the )next (?:day|morning|afternoon|evening)\b"),
     ("here", "pass", r"(?-i:Here (?:Maps|Technologies|WeGo))\b"),
     ("here here's", "pass", r"here (?:and there|to stay)\b|(?<=neither )here nor there\b"),
+    ("here", "pass", r"(?-i:Here (?:Comes?|We|I|You|They|Is|Are|Lies|Be)\b)"),
     ("hang", "pass", r"hang in there"),
     (
         "over out back up down in around near right",

@@ -30,11 +30,3 @@ class GroupStatements(Protocol):
             StoreError: they cannot be read now.
         """
         ...
-
-
-class NoStatements:
-    """There are none."""
-
-    def strongest(self, group_id: str, query: str, limit: int) -> Sequence[GroupStatement]:
-        """Return none."""
-        return ()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 
+from historian.context_views import ContextView
 from historian.errors import InvalidInputError
 from historian.evidence_reading import MAX_QUERY, ScopedEvidence
 from historian.exporting import ExportPage
@@ -14,11 +15,14 @@ from historian.forgetting import Forgotten
 from historian.group_memory import ScopedGroups
 from historian.ids import normalise_id
 from historian.live import LiveOptions
+from historian.looking import Look
 from historian.messages import epoch_ms
 from historian.model import EntityType, Owner, Scope
 from historian.parts import Parts
+from historian.pinned import ScopedNotes
 from historian.profile_reading import entities_of, named_entity, no_profile
 from historian.profile_versions import History, Rollback
+from historian.recollection import ScopedRecollection
 from historian.searching import EventQuery
 from historian.session import Session
 from historian.views import FoundEvents, FoundProfiles, Memo, ProfileView, Status
@@ -49,6 +53,16 @@ class ScopedMemory(ScopedWriting):
     def evidence(self) -> ScopedEvidence:
         """The raw messages, as this request may read them."""
         return self._parts.evidence.of(self._scope, self._session)
+
+    @property
+    def look(self) -> Look:
+        """The memory as a person looks at it, who is no agent: nothing of that is an echo later."""
+        return self._parts.looking.of(self._scope, self._session)
+
+    @property
+    def recollection(self) -> ScopedRecollection:
+        """Memory views with verified evidence, as this request may have them."""
+        return ScopedRecollection(self._parts, self._scope, self._session, self.evidence)
 
     @property
     def groups(self) -> ScopedGroups:
@@ -188,6 +202,17 @@ class ScopedMemory(ScopedWriting):
             everything=everything,
         )
         return self._parts.forgetter.forget(self._scope, selection, confirm)
+
+    def context(self, message: str = "") -> ContextView:
+        """Return what to know before answering a message, or going on with the conversation, within the budget."""
+        view = self._parts.context.build(self._scope, self._session, message)
+        self._parts.closer.note_returned(self._scope, [one.text for part in view.sections for one in part.items])
+        return view
+
+    @property
+    def pinned(self) -> ScopedNotes:
+        """The notes that are pinned here."""
+        return self._parts.pinned.of(self._scope, self.guard)
 
     def retry_jobs(self, job_id: str | None = None) -> list[str]:
         """Have one failed job of this scope done again with a fresh count, or all of them; return their ids.

@@ -57,6 +57,18 @@ def narrowing(raw: Mapping[str, object], zone: tzinfo) -> Narrowing:
     return Narrowing(wanted, {name: value for name, value in applied.items() if value is not None}, warnings)
 
 
+def instant_bounds(raw: object, zone: tzinfo) -> tuple[datetime | None, datetime | None]:
+    """Return the aware bounds in `{since?, until?}`, in order; see `narrowing`. Raises InvalidInputError."""
+    times = _known("time_range", _mapping(raw or {}), _BOUNDS)
+    since, until = (_instant(times, name, zone) for name in _BOUNDS)
+    return (until, since) if since is not None and until is not None and since > until else (since, until)
+
+
+def role_named(raw: str) -> Role | None:
+    """Return the role that is named, or None for a blank. Raises InvalidInputError."""
+    return _role({"role": raw.strip()} if raw.strip() else {})
+
+
 def _known(what: str, raw: Mapping[str, object], known: tuple[str, ...]) -> dict[str, object]:
     """Return what is set, refusing names that do not exist: a filter that is passed over would widen the answer."""
     for name in raw:

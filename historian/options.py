@@ -103,12 +103,44 @@ class ProfileOptions(_Table):
 
 @dataclass(frozen=True, slots=True)
 class ContextOptions(_Table):
-    """What is offered to an agent with every turn."""
+    """What is offered to an agent with every turn.
 
-    bounds: ClassVar[Bounds] = {"recent_memos_inject_k": (0, 200), "max_tokens": (50, 100_000)}
+    `max_tokens` bounds the whole of it; `recent_turns_k` turns of the conversation are searched for, beside the
+    message; `pinned_max` notes may be pinned in one scope, each of up to `pinned_note_max_len` characters.
+    """
+
+    bounds: ClassVar[Bounds] = {
+        "recent_memos_inject_k": (0, 200),
+        "max_tokens": (50, 100_000),
+        "recent_turns_k": (0, 50),
+        "group_statements_k": (0, 50),
+        "pinned_max": (1, 200),
+        "pinned_note_max_len": (1, 4000),
+    }
 
     recent_memos_inject_k: int = 30
     max_tokens: int = 1200
+    recent_turns_k: int = 6
+    group_statements_k: int = 5
+    pinned_max: int = 20
+    pinned_note_max_len: int = 500
+
+
+@dataclass(frozen=True, slots=True)
+class RecallOptions(_Table):
+    """What one recall may cost: rounds with the model, looks into the record, its tokens in all, and seconds."""
+
+    bounds: ClassVar[Bounds] = {
+        "rounds": (1, 100),
+        "calls": (0, 1000),
+        "tokens": (500, 10_000_000),
+        "seconds": (0.1, 3600),
+    }
+
+    rounds: int = 8
+    calls: int = 20
+    tokens: int = 60_000
+    seconds: float = 90.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,4 +210,5 @@ class Options:
     profile: ProfileOptions = field(default_factory=ProfileOptions)
     context: ContextOptions = field(default_factory=ContextOptions)
     guard: GuardOptions = field(default_factory=GuardOptions)
+    recall: RecallOptions = field(default_factory=RecallOptions)
     group: GroupOptions = field(default_factory=GroupOptions)

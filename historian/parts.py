@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from historian.capturing import CaptureDesk
 from historian.closing import TurnCloser
+from historian.context import ContextReader
 from historian.desk import Desk
 from historian.evidence_reading import EvidenceReader
 from historian.exporting import Exporter
@@ -13,8 +14,11 @@ from historian.failures import FailureKeeper
 from historian.forgetting import Forgetter
 from historian.group_memory import GroupParts
 from historian.indexer import Indexer
+from historian.looking import Looking
+from historian.pinned import NoteKeeper
 from historian.profile_reading import ProfileReader
 from historian.profile_versions import ProfileVersions
+from historian.recalling import Recaller
 from historian.record import Record
 from historian.searching import EventSearch
 from historian.status import StatusReader
@@ -39,4 +43,8 @@ class Parts:
     intaker: Intaker
     forgetter: Forgetter
     captures: CaptureDesk
+    looking: Looking
+    context: ContextReader
+    pinned: NoteKeeper
+    recaller: Recaller
     groups: GroupParts

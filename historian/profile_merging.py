@@ -12,6 +12,7 @@ from functools import partial
 
 from historian.biographer import Biographer
 from historian.clock import Clock
+from historian.complaints import Complaints
 from historian.errors import ModelError, NotConfiguredError, RetryableModelError
 from historian.injection import looks_like_instruction
 from historian.merge import Merge, Statement
@@ -31,6 +32,7 @@ BATCH = 64
 """Statements that are taken out of the waiting ones at once."""
 MAX_REVIEWS = 20
 """Merges of one entity that are held at a time; beyond that, suspicious ones are done by rules."""
+BY_RULES = "a profile is merged by rules"
 TOO_MANY = "too many merges are held for review"
 
 log = logging.getLogger(__name__)
@@ -51,6 +53,7 @@ class ProfileMerger:
     model: MergeModel
     retries: RetryPolicy
     clock: Clock
+    complaints: Complaints = field(default_factory=lambda: Complaints(log))
     _guard: threading.Lock = field(default_factory=threading.Lock)
     _turns: defaultdict[Owner, threading.Lock] = field(default_factory=lambda: defaultdict(threading.Lock))
 
@@ -116,6 +119,7 @@ class ProfileMerger:
         except (ModelError, NotConfiguredError) as error:
             self._fall_back(entity, page.statements, str(error))
         else:
+            self.complaints.over(BY_RULES)
             if proposal.suspicions:
                 self._hold(entity, page.statements, proposal.plan, proposal.suspicions)
             else:
@@ -136,7 +140,7 @@ class ProfileMerger:
 
     def _fall_back(self, entity: Owner, statements: Sequence[Statement], reason: str) -> None:
         """Merge by rules what the model cannot, and say so."""
-        log.warning("a profile is merged by rules: %s", reason)
+        self.complaints.say(BY_RULES, reason)
         self.waiting.note_rules(entity, reason)
         self._by_rules(entity, statements)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from historian.biographer import Biographer
 from historian.clock import Clock
@@ -12,7 +12,7 @@ from historian.model import EntityType, Owner, Reach, Scope
 from historian.options import QueryOptions
 from historian.profile import PRIVATE, Profile
 from historian.profile_index import IndexedLine, ProfileIndex
-from historian.ranking import Candidate, Ranked, rank
+from historian.ranking import Candidate, Ranked, fused, rank
 from historian.retrieval import Retrieval
 from historian.views import FoundProfile, FoundProfiles, ProfileView, VisibleLine
 
@@ -76,6 +76,18 @@ class ProfileReader:
             for entity, top in best[:top_k]
         ]
         return FoundProfiles(tuple(found), hits.degraded)
+
+    def fitting_lines(self, scope: Scope, entity_type: EntityType, entity_id: str, query: str) -> Mapping[str, float]:
+        """Return the visible lines of one profile that fit the query, by their text, with how well they do."""
+        reach = profile_reach(scope)
+        hits = self._retrieval.find("profiles", query, reach, limit=LINES, since=None, until=None)
+        floor = self._options().time_decay_min_similarity
+        return {
+            line.text: fused(*hits.scores[row])
+            for row, line in self._index.lines(reach, hits.scores).items()
+            if (line.entity_type, line.entity_id) == (entity_type, entity_id)
+            and (hits.scores[row][1] or (hits.scores[row][0] or 0.0) >= floor)
+        }
 
     def _best(self, candidates: list[Candidate]) -> list[Ranked]:
         """Return the best line of one profile: two people who share a fact are two answers, not one."""

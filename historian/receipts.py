@@ -80,6 +80,16 @@ class ReceiptStore:
             ).fetchone()
         return _made(row) if row else None
 
+    def waits(self, owner: Owner, since_ms: int, step_ms: int) -> dict[int, tuple[int, int]]:
+        """Return for each `finished_ms // step_ms` since an instant how many jobs ended, and the longest wait in ms."""
+        with self._database.read() as connection:
+            rows = connection.execute(
+                "SELECT finished_ms / ?, count(*), max(finished_ms - created_ms) FROM receipts"
+                " WHERE owner_key = ? AND finished_ms >= ? GROUP BY 1",
+                (step_ms, owner.key, since_ms),
+            ).fetchall()
+        return {step: (count, max(0, longest)) for step, count, longest in rows}
+
     def by_fingerprint(self, owner: Owner, mark: str) -> ReceiptRow | None:
         """Return the newest job of this owner with that content which did not fail, or None."""
         with self._database.read() as connection:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from historian.clock import Clock
+from historian.complaints import Complaints
 from historian.connection import Connection
 from historian.embed import clean
 from historian.endpoint import model_error
@@ -17,6 +18,7 @@ from historian.options import QueryOptions, RerankOptions
 from historian.outages import OutageGuard
 
 WHAT = "reranker"
+FAILED = "reranking failed"
 LONGEST = 4000
 """Characters of a text that are sent."""
 MOST = 200
@@ -89,6 +91,7 @@ class Reranking:
 
     reranker: Reranker | None
     options: Callable[[], QueryOptions]
+    complaints: Complaints = field(default_factory=lambda: Complaints(log))
 
     def candidates(self, top_k: int) -> int:
         """Return how many candidates are reranked for an answer of `top_k`; 0 when there is no reranking."""
@@ -104,8 +107,9 @@ class Reranking:
         try:
             found = self.reranker.scores(query, list(texts.values()))
         except ModelError as error:
-            log.warning("reranking failed: %s", error)
-            return {}, (f"reranking failed, the order is by meaning and words: {error}",)
+            self.complaints.say(FAILED, error)
+            return {}, (f"{FAILED}, the order is by meaning and words: {error}",)
+        self.complaints.over(FAILED)
         return {key: score for key, score in zip(texts, found, strict=True) if score is not None}, ()
 
     def close(self) -> None:

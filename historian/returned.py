@@ -22,8 +22,8 @@ KEPT_FOR = timedelta(days=7)
 
 # how answers list what they give: "1. “text” (2026-02-20T…; event …; messages …)", "> - text"
 _LISTED = re.compile(r"^\s*(?:>\s*)?(?:\d{1,3}[.)、]\s+|[-*•]\s+)?")
-_BEHIND = re.compile(r"\s*\((?:\d{4}-\d{2}-\d{2}T[^()]*;\s*)?event [^()]*\)\s*$")
-_WRAPPED = re.compile(r'^[“"](.*)[”"]$', re.DOTALL)
+_BEHIND = re.compile(r"\s*\((?:\d{4}-\d{2}-\d{2}[^()]*;\s*)?(?:event|note|memory|memo|profile)\b[^()]*\)\s*$")
+_WRAPPED = re.compile(r'^[“"「](.*)[”"」]$', re.DOTALL)
 
 log = logging.getLogger(__name__)
 

@@ -10,6 +10,7 @@ is a set of such keys, so visibility is one indexed look-up, also in the full-te
 from __future__ import annotations
 
 from historian.schema_group import GROUP_MEMORIES
+from historian.schema_pinned import PINNED
 
 _RECORD = (
     """
@@ -325,5 +326,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _AMENDMENTS,
     _FORGOTTEN,
     (*GROUP_MEMORIES, *_lexical("group_memories")),
+    PINNED,
 )
 """The statements of each step, in order; run in one transaction."""

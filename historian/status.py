@@ -114,6 +114,13 @@ class StatusReader:
             held=tuple(self._held(scope)),
         )
 
+    def jobs(self, scope: Scope, limit: int) -> list[JobStatus]:
+        """Return the oldest jobs of the scope that wait or are being done, then the newest that failed."""
+        lane = scope.owner.key
+        unfinished = [self._status(job, state) for state, job in self._queue.unfinished(lane)[:limit]]
+        failed = [job for job in self._queue.jobs("failed") if job.lane == lane]
+        return [*unfinished, *(self._status(job, "failed") for job in failed[::-1][:limit])]
+
     def memos(self, scope: Scope, limit: int) -> list[Memo]:
         """Return the newest memos of the scope, newest first; those of waiting jobs stand first."""
         return self._newest_memos(scope, self._queue.outline(scope.owner.key, _jobs_read(limit))[0], limit)

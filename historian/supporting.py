@@ -12,6 +12,7 @@ from historian.identity_words import Material, check_extract
 from historian.wording import lemma
 
 MOST_REASONS = 3
+_MONTHS_ZH = ("一", "二", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "十二")
 _SAYS = {
     "polarity": "what is denied is not the same ({})",
     "language": "it is written in another language than its evidence; keep the words of the evidence",
@@ -31,7 +32,7 @@ def unsupported(statement: str, texts: Sequence[str], names: Sequence[str], time
         _SAYS.get(drift.kind, "{} does not stand in its evidence").format(_as_written(drift.found, statement))
         for drift in drifts
     ]
-    said, written = figures("\n".join((*texts, *given))), figures(statement)
+    said, written = figures("\n".join((*texts, *names))), figures(_without_dates(statement, times))
     invented = sorted((written.numbers - said.numbers) | (written.ids - said.ids))
     reasons += [f"{found} does not stand in its evidence" for found in invented]
     said_once = "; ".join(list(dict.fromkeys(reasons))[:MOST_REASONS])
@@ -47,8 +48,18 @@ def _as_written(found: str, statement: str) -> str:
 
 def _dates(time: datetime) -> tuple[str, ...]:
     month = MONTHS[time.month - 1]
-    return (
-        time.date().isoformat(),
-        f"{time.year} 年 {time.month} 月 {time.day} 日 {time.month}月份",
-        f"{month} {month[:3]} {time.day} {time.year}",
-    )
+    return (f"年 月 日 月份 {month} {month[:3]}",)
+
+
+def _without_dates(statement: str, times: Sequence[datetime]) -> str:
+    """Return a statement without the dates on which its evidence was said, however they are written."""
+    for time in times:
+        month, chinese = MONTHS[time.month - 1], f"(?:{time.month}|{_MONTHS_ZH[time.month - 1]})"
+        for form in (
+            rf"{time:%Y-%m-%d}|{time:%Y-%m}",
+            rf"(?:{time.year}\s*年\s*)?(?<![\d十]){chinese}\s*月(?:份|\s*{time.day}\s*[日号])?(?!\s*\d)",
+            rf"\b(?:{month}|{month[:3]})\b(?:\s+{time.day}(?:st|nd|rd|th)?\b)?(?:,?\s*{time.year}\b)?",
+            rf"\b(?<!\d){time.year}(?:\s*年|\b)",
+        ):
+            statement = re.sub(form, " ", statement, flags=re.IGNORECASE)
+    return statement

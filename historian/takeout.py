@@ -12,13 +12,18 @@ from historian.errors import InvalidInputError
 from historian.ids import normalise_id
 from historian.messages import StoredMessage, check
 from historian.model import ROLES, Event, Message, Origin, Owner
+from historian.pinned import PinnedNote
+from historian.text import require_text
 from historian.views import Memo
 from historian.zones import load_zone, parse_instant
 
 FORMAT = "shiguan"
 VERSION = 1
-KINDS = ("about", "message", "event", "memo", "profile")
+KINDS = ("about", "message", "event", "memo", "pinned", "profile")
 """The kinds of lines, in the order in which they are given."""
+
+MAX_NOTE = 4_000
+"""Characters of a pinned note, whatever the setting is where it comes from."""
 
 Line = dict[str, Any]
 
@@ -57,6 +62,14 @@ class KeptMemo:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptNote:
+    """A pinned note with whose it is."""
+
+    owner: Owner
+    note: PinnedNote
+
+
+@dataclass(frozen=True, slots=True)
 class KeptProfile:
     """A profile file as it stands, and its earlier versions by the name of their revision."""
 
@@ -65,7 +78,7 @@ class KeptProfile:
     history: tuple[tuple[str, str], ...]
 
 
-Kept = KeptMessage | Event | KeptMemo | KeptProfile
+Kept = KeptMessage | Event | KeptMemo | KeptNote | KeptProfile
 
 
 def about_line(owner: Owner, now: datetime) -> Line:
@@ -101,6 +114,20 @@ def memo_line(kept: KeptMemo) -> Line:
     }
 
 
+def note_line(kept: KeptNote) -> Line:
+    """Return a pinned note as a line."""
+    note = kept.note
+    return {
+        "kind": "pinned",
+        "owner": kept.owner.key,
+        "author": note.author_key,
+        "note_id": note.note_id,
+        "text": note.text,
+        "created_at": note.created_at.isoformat(),
+        "updated_at": note.updated_at.isoformat(),
+    }
+
+
 def profile_line(kept: KeptProfile) -> Line:
     """Return a profile as a line, its earlier versions newest first."""
     history = [{"revision": name, "text": text} for name, text in kept.history]
@@ -126,6 +153,8 @@ def kept_from(line: object) -> Kept | None:
                 return _event(line)
             case "memo":
                 return _memo(line)
+            case "pinned":
+                return _note(line)
             case _:
                 return _profile(line)
     except InvalidInputError:
@@ -194,6 +223,16 @@ def _memo(line: Mapping[str, Any]) -> KeptMemo:
     memo = Memo(_text(line["text"]), normalise_id(_text(line["job_id"])), at, _text(line["timezone"]))
     load_zone(memo.timezone)
     return KeptMemo(_owner(line), _optional(line, "author"), _text(line["request_id"]), memo)
+
+
+def _note(line: Mapping[str, Any]) -> KeptNote:
+    created, _ = parse_instant(_text(line["created_at"]), UTC)
+    updated, _ = parse_instant(_text(line["updated_at"]), UTC)
+    text = require_text(_text(line["text"]), "text", limit=MAX_NOTE)
+    if not text:
+        raise InvalidInputError(_NO_LINE)
+    note = PinnedNote(normalise_id(_text(line["note_id"])), text, created, updated, _optional(line, "author"))
+    return KeptNote(_owner(line), note)
 
 
 def _profile(line: Mapping[str, Any]) -> KeptProfile:

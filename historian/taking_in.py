@@ -13,9 +13,10 @@ from historian.events import EventStore
 from historian.indexer import Indexer
 from historian.memos import MemoStore
 from historian.model import Event, Owner, Scope
+from historian.pinned import PinnedStore
 from historian.profiles import ProfileStore
 from historian.record import Record
-from historian.takeout import Kept, KeptMemo, KeptMessage, KeptProfile, kept_from
+from historian.takeout import Kept, KeptMemo, KeptMessage, KeptNote, KeptProfile, kept_from
 from historian.tombstones import Kind, Tombstones
 
 NOT_YOURS = "It belongs to another person; import it with --user for that person."
@@ -41,6 +42,7 @@ class Intaker:
         record: Record,
         events: EventStore,
         memos: MemoStore,
+        pinned: PinnedStore,
         profiles: ProfileStore,
         biographer: Biographer,
         indexer: Indexer,
@@ -49,6 +51,7 @@ class Intaker:
         self._record = record
         self._events = events
         self._memos = memos
+        self._pinned = pinned
         self._profiles = profiles
         self._biographer = biographer
         self._indexer = indexer
@@ -103,6 +106,8 @@ class Intaker:
                 return self._events.add([kept]) > 0
             case KeptMemo(owner, author, request, memo):
                 return self._memos.add(owner, author, request, memo)
+            case KeptNote(owner, note):
+                return self._pinned.put_back(owner, note)
             case _:
                 raise TypeError(kept)
 
@@ -130,6 +135,8 @@ def _named(kept: Kept) -> tuple[Kind, str]:
             return "event", event_id
         case KeptMemo(memo=memo):
             return "memo", memo.job_id
+        case KeptNote(note=note):
+            return "pinned", note.text
         case KeptProfile(owner=owner):
             return "profile", owner.id
 

@@ -14,6 +14,7 @@ from datetime import datetime
 from historian import times_en, times_zh
 from historian.clocks import find_clocks
 from historian.days import DateHit
+from historian.fold import simplified
 from historian.linking import Plan, link
 from historian.phrasing import Replacement, in_chinese, phrase_chinese, phrase_clock, phrase_english
 from historian.said import Said
@@ -53,14 +54,15 @@ def resolve_times(text: str, said_at: datetime) -> Resolution:
     if said_at.tzinfo is None:
         raise ValueError("resolve_times needs an aware said_at")
     exempt = exempt_spans(text)
-    said = Said(text, said_at, Clauses(text))
+    plain = simplified(text)
+    said = Said(plain, said_at, Clauses(plain))
     found = [*times_zh.find_dates(said), *times_en.find_dates(said)]
     dates = [hit for hit in found if not exempt.touches(hit.start, hit.end)]
-    clocks = [hit for hit in find_clocks(text) if not exempt.touches(hit.start, hit.end)]
+    clocks = [hit for hit in find_clocks(plain) if not exempt.touches(hit.start, hit.end)]
     plan = link(said, dates, clocks)
     replacements = _replacements(text, plan)
     resolved = tuple(Resolved(text[r.start : r.end], r.meaning, r.start, r.end) for r in replacements)
-    return Resolution(_apply(text, replacements), resolved, _vague(text, exempt, replacements, plan))
+    return Resolution(_apply(text, replacements), resolved, _vague(text, plain, exempt, replacements, plan))
 
 
 def _replacements(text: str, plan: Plan) -> list[Replacement]:
@@ -95,8 +97,8 @@ def _joint(pieces: list[str], between: str, words: str) -> str:
     return words.lstrip() if pieces[-1].endswith(" ") else f" {words.lstrip()}"
 
 
-def _vague(text: str, exempt: Exempt, replacements: list[Replacement], plan: Plan) -> tuple[str, ...]:
+def _vague(text: str, plain: str, exempt: Exempt, replacements: list[Replacement], plan: Plan) -> tuple[str, ...]:
     done = Exempt([(r.start, r.end) for r in replacements])
-    spans = {s for s in find_vague(text) if not exempt.touches(*s) and not done.touches(*s)}
+    spans = {s for s in find_vague(plain) if not exempt.touches(*s) and not done.touches(*s)}
     spans |= set(plan.unclear)
     return tuple(dict.fromkeys(text[start:end] for start, end in sorted(spans)))

@@ -10,6 +10,7 @@ from typing import Final
 
 from historian import days
 from historian.days import DateHit, Period, Value
+from historian.happenings import EVENT_BEFORE
 from historian.numerals import ZH_NUMBER, zh_number
 from historian.patterns import compile_shared, pick, took_part
 from historian.said import Build, Said, within_calendar
@@ -57,7 +58,10 @@ _NOT_DAY: Final = re.compile(
     r"后天(?:性|的?努力|形成|培养|养成|习得|因素|环境|免疫|教育|修炼|获得|失明|失聪|补偿|不足|的?训练|努力)|"
     r"前日(?:本|元|语)|今天子|昨日黄花"
 )
-_SPLIT_WORD: Final = re.compile(r"[清文说聪透表声证如](?:今天|明天)[气下]")
+_SPLIT_WORD: Final = re.compile(
+    r"[清文说聪透表声证如](?:今天|明天)[气下]|昆明[天日早晚]|"
+    r"(?<=[一-鿿])(?<![到在于等是定约改们要说从的我你他她它会就])明天天(?![亮黑气])"
+)
 _COMPACT_DAY: Final = re.compile(
     r"(?:(?P<word>[昨今明])|(?<![以之目提从先眼])(?P<before>前))(?P<when>晚(?!报|安|餐|饭|点名)|早(?!餐|饭|点|就|已|期)|晨|夜)"
     r"(?:上(?![课班学车网台线])|间|里|晨(?![跑会练读]))?"
@@ -105,10 +109,6 @@ _COMPOUND: Final = re.compile(
     r"(?P<way>以前|之前|前|以后|之后|后)"
 )
 _PASSING: Final = re.compile(rf"再过{_AMOUNT}(?=[就后要会再我，,])后?")
-_EVENT: Final = re.compile(
-    r"(?:毕业|[结离]婚|手术|出生|开业|[入离]职|签收|上线|发布|开始|结束|事故|地震|[出住]院|比赛|考试|到期|生效|去世|[下上]班|"
-    r"起飞|开会|开车|出发|收货|付款|购买|发货|注册|搬家|分手|怀孕|退休|服药|用药|[饭餐睡]|会议|之|其|发生|移植|术|产|到站|关闭)$"
-)
 
 
 def find_dates(said: Said) -> Iterator[DateHit]:
@@ -234,7 +234,7 @@ def _amount(match: re.Match[str]) -> tuple[str, float] | None:
 def _offset(match: re.Match[str], said: Said) -> Value | None:
     text, start, end = match.string, match.start(), match.end()
     found = _amount(match)
-    if found is None or _EVENT.search(text, max(0, start - 4), start):
+    if found is None or EVENT_BEFORE.search(text, max(0, start - 4), start):
         return None
     sign = -1 if "前" in pick(match, "way") else 1
     if sign > 0 and said.clauses.is_past(start, end):

@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Literal
 
-Kind = Literal["message", "event", "memo", "profile"]
+Kind = Literal["message", "event", "memo", "profile", "pinned"]
 
 _KEY = "forgotten_key"
 _BYTES = 16

@@ -90,12 +90,13 @@ class Upkeep:
             self.finish_forgetting()
 
     async def _maintain(self) -> None:
-        rounds = 0
+        rounds, complaints = 0, Complaints(log)
         while True:
             try:
                 await anyio.to_thread.run_sync(self.look_after, rounds)
+                complaints.over("maintenance")
             except ShiguanError as error:
-                log.warning("maintenance: %s", error)
+                complaints.say("maintenance", error)
             self.jobs_bell.ring_here()
             self.vectors_bell.ring_here()
             rounds += 1
@@ -140,20 +141,22 @@ class Upkeep:
 
     async def _keep_profiles(self) -> None:
         """Merge what had to wait for the model, on a thread of its own: a slow model must not hold up what answers."""
-        thread = anyio.CapacityLimiter(1)
+        thread, complaints = anyio.CapacityLimiter(1), Complaints(log)
         while True:
             seconds = MERGES_SECONDS
             try:
                 if self.options.enabled:
                     await anyio.to_thread.run_sync(self._merge_due, abandon_on_cancel=True, limiter=thread)
+                complaints.over("merges wait")
             except ShiguanError as error:
-                log.warning("merges wait: %s", error)
+                complaints.say("merges wait", error)
                 seconds = MAINTENANCE_SECONDS
             await anyio.sleep(seconds)
 
     async def _phrase_again(self) -> None:
         """Let the model phrase what rules wrote, one turn at a time, while nobody waits for a job."""
-        thread = anyio.CapacityLimiter(1)
+        thread, complaints = anyio.CapacityLimiter(1), Complaints(log)
+        what = "what rules wrote is not phrased again now"
         await anyio.sleep(UPGRADES_SECONDS)
         while True:
             seconds = UPGRADES_SECONDS
@@ -164,8 +167,9 @@ class Upkeep:
                     and not await anyio.to_thread.run_sync(self.queue.waiting)
                 ):
                     seconds = await anyio.to_thread.run_sync(self._upgrade, abandon_on_cancel=True, limiter=thread)
+                complaints.over(what)
             except ShiguanError as error:
-                log.warning("what rules wrote is not phrased again now: %s", error)
+                complaints.say(what, error)
                 seconds = MAINTENANCE_SECONDS
             await anyio.sleep(seconds)
 

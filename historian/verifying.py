@@ -41,9 +41,14 @@ class ViewVerifier:
         self._evidence = evidence
         self._zone = zone
 
-    def verify(self, claim: Claim, *, limits: Limits | None = None, stopped: str = "") -> MemoryView:
-        """Return the claim with what is proven in its points, and all else in `uncertain` and `removed`."""
-        checked = self._read(claim)
+    def verify(
+        self, claim: Claim, *, limits: Limits | None = None, stopped: str = "", also: Sequence[str] = ()
+    ) -> MemoryView:
+        """Return the claim with what is proven in its points, and all else in `uncertain` and `removed`.
+
+        `also` names messages that are shown for evidence besides.
+        """
+        checked = self._read(claim, also)
         finder = ConflictFinder(self._others, lambda message: self._parts(message, checked))
         proven: list[Point] = []
         doubts: list[Doubt] = []
@@ -57,9 +62,9 @@ class ViewVerifier:
             if conflict is not None and conflict not in conflicts:
                 conflicts.append(conflict)
         doubts += [_doubt(doubt, checked) for doubt in claim.uncertain]
-        named = dict.fromkeys(
-            [*(i for point in proven for i in point.evidence), *(i for doubt in doubts for i in doubt.evidence)]
-        )
+        of_points = [i for point in proven for i in point.evidence]
+        of_doubts = [i for doubt in doubts for i in doubt.evidence]
+        named = [i for i in dict.fromkeys((*of_points, *of_doubts, *also)) if i in checked.messages]
         return MemoryView(
             points=tuple(proven),
             evidence=tuple(_proof(checked.messages[i], checked.quoted.get(i, "")) for i in named),
@@ -71,12 +76,13 @@ class ViewVerifier:
             stopped=stopped,
         )
 
-    def _read(self, claim: Claim) -> _Checked:
+    def _read(self, claim: Claim, also: Sequence[str]) -> _Checked:
         quotes: dict[str, list[Quote]] = {}
         for quote in claim.quotes:
             quotes.setdefault(quote.message_id, []).append(quote)
         ids = [*quotes, *(i for point in claim.points for i in point.evidence)]
         ids += [i for doubt in claim.uncertain for i in doubt.evidence]
+        ids += also
         found: Mapping[str, Sequence[Message]] = self._evidence.messages(ids)
         checked = _Checked()
         for message_id in dict.fromkeys(ids):
@@ -141,6 +147,7 @@ class ViewVerifier:
         """Return why messages do not prove a statement, or nothing."""
         parts = [part for message in messages for part in self._parts(message, checked)]
         names = [name for one in messages for name in (one.sender_name, one.sender_id) if name]
+        names += [part.who for part in parts if part.proves(text) and part.who]
         times = [time for one in messages for time in (one.ts, one.ts.astimezone(self._zone))]
         proving = [part.text for part in parts if part.proves(text)]
         others = [part for part in parts if not part.proves(text)]

@@ -14,6 +14,7 @@ import anyio.to_thread
 from anyio.abc import TaskGroup, TaskStatus
 
 from historian.bell import Bell
+from historian.complaints import Complaints
 from historian.errors import (
     ConflictError,
     ModelError,
@@ -38,6 +39,9 @@ ASIDE_SECONDS = 0.5
 ASIDE_POLL_SECONDS = 0.01
 FINISHING_SECONDS = 5.0
 """How long jobs under way may still take when the historian has to leave; then they are left to the next one."""
+UNREADABLE = "the queue cannot be read"
+AGAIN = "jobs are tried again"
+UNNOTED = "what became of jobs could not be noted"
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +63,7 @@ class Historian:
     jobs_bell: Bell
     foreground: Foreground
     upkeep: Upkeep
+    complaints: Complaints = field(default_factory=lambda: Complaints(log))
     _shields: list[anyio.CancelScope] = field(default_factory=list[anyio.CancelScope])
     _leaving: threading.Event = field(default_factory=threading.Event)
 
@@ -145,8 +150,9 @@ class Historian:
         try:
             if not self._leaving.is_set() and self.options.enabled:
                 job = self.queue.claim()
+                self.complaints.over(UNREADABLE)
         except StoreError as error:
-            log.warning("the queue cannot be read: %s", error)
+            self.complaints.say(UNREADABLE, error)
         finally:
             if job is None:
                 self.upkeep.standstill.end()
@@ -170,7 +176,7 @@ class Historian:
         except (NotFoundError, ConflictError) as error:
             log.warning("job %s is not ours any more: %s", job.job_id, error)
         except StoreError as error:
-            log.warning("what became of job %s could not be noted: %s", job.job_id, error)
+            self.complaints.say(UNNOTED, error, f"what became of job {job.job_id} could not be noted")
             return False
         finally:
             self.steps.leave(job.job_id)
@@ -201,6 +207,8 @@ class Historian:
     def _done(self, job: Job, run: JobRun) -> None:
         self.queue.finish(job)
         run.outcome = DONE
+        self.complaints.over(AGAIN)
+        self.complaints.over(UNNOTED)
 
     def _retry(self, job: Job, run: JobRun, error: str, retry_after: float | None) -> None:
         if self._leaving.is_set():  # the stores may be closed already: nothing is wrong with the job
@@ -208,7 +216,7 @@ class Historian:
         again = self.queue.retry(job, error, retry_after=retry_after)
         run.outcome = RETRIED if again else FAILED
         if again:
-            log.warning("job %s will be tried again: %s", job.job_id, error)
+            self.complaints.say(AGAIN, error, f"job {job.job_id} will be tried again")
         else:
             self._failed(job, error)
 

@@ -25,13 +25,16 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, GetPromptR
 from typing_extensions import override
 
 from historian.errors import NotConfiguredError, NotFoundError, ShiguanError
+from prompts.skills import shipped_skills
 from server import __version__
 from server.answers import refusal
 from server.arguments import checked, require_one
 from server.binding import BOUND_NAME, Attached, bind_requests, with_memory
 from server.outstanding import LineWriter, Outstanding
+from server.remembering import publish_remember
 from server.resources import publish_resources
 from server.schema import flatten
+from server.skills import Skills, publish_recall_prompt, recall_skill
 from server.toolsets import Published, published
 
 log = logging.getLogger(__name__)
@@ -42,9 +45,9 @@ _attaching: ContextVar[Attached] = ContextVar("shiguan_attaching")
 Lifespan = Callable[[MCPServer[Attached]], AbstractAsyncContextManager[Attached]]
 
 INSTRUCTIONS = (
-    "Long-term memory. Before answering, search_events or get_profile; when a turn is done, call end once with a short "
-    "memo and the new facts as observations, each a full sentence with names and dates. What was said word for word: "
-    "lexical_search, semantic_search, messages_list, neighbors."
+    "Long-term memory. Before answering, build_context, and search_events for more; when a turn is done, call end once "
+    "with a short memo and the new facts as observations, each a full sentence with names and dates. What was said word"
+    " for word: lexical_search, semantic_search, messages_list, neighbors."
 )
 
 
@@ -54,6 +57,7 @@ class ShiguanServer(MCPServer[Attached]):
     def __init__(
         self, tools: Iterable[Published], lifespan: Lifespan, middleware: Sequence[ServerMiddleware[Any]] = ()
     ) -> None:
+        skills = shipped_skills()
         self._published = {tool.name: tool for tool in tools}
         self._tools = {tool.name: registered(tool) for tool in self._published.values()}
         super().__init__(
@@ -65,9 +69,12 @@ class ShiguanServer(MCPServer[Attached]):
             tools=[*self._tools.values()],
             lifespan=lifespan,
             middleware=[bind_requests, *middleware],
+            extensions=[Skills(skills)],
             resource_security=ResourceSecurity(exempt_params={"group_id", "event_id"}),
         )
         publish_resources(self)
+        publish_recall_prompt(self, recall_skill(skills))
+        publish_remember(self)
 
     @property
     def repeatable(self) -> list[str]:
@@ -105,7 +112,13 @@ class ShiguanServer(MCPServer[Attached]):
     ) -> GetPromptResult | InputRequiredResult:
         if self._prompt_manager.get_prompt(name) is None:
             raise MCPError(code=INVALID_PARAMS, message="There is no prompt of that name; prompts/list shows them.")
-        return await super().get_prompt(name, arguments, context)
+        try:
+            return await super().get_prompt(name, arguments, context)
+        except ValueError as wrapped:
+            cause = _root(wrapped)
+            if isinstance(cause, ShiguanError):
+                raise MCPError(code=INTERNAL_ERROR, message=str(cause)) from wrapped
+            raise
 
     @override
     async def read_resource(

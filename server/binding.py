@@ -8,7 +8,7 @@ binding from a context variable that `bind_requests` sets around each request.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Coroutine, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -102,6 +102,17 @@ def current_memory() -> ScopedMemory:
     return memory
 
 
+Report = Callable[[float, float | None, str | None], Coroutine[Any, Any, None]]
+"""Tells the client how far a request is: done, of how much, and what was done last."""
+
+_progress: ContextVar[Report] = ContextVar("shiguan_progress")
+
+
+def current_progress() -> Report:
+    """Return what reports the progress of the request being served; nothing is sent where none was asked for."""
+    return _progress.get()
+
+
 async def bind_requests(ctx: ServerRequestContext[Attached, Any], call_next: CallNext) -> HandlerResult:
     """Middleware: bind each request once, before validation, lookup and handlers.
 
@@ -113,6 +124,7 @@ async def bind_requests(ctx: ServerRequestContext[Attached, Any], call_next: Cal
     if ctx.request_id is None:
         return await call_next(ctx)
     binding = _binding(attached.binder, ctx.params)
+    _progress.set(ctx.session.report_progress)
     with _bound(attached.memory.of(binding.scope, binding.session) if binding is not None else None):
         return await call_next(ctx)
 

@@ -13,6 +13,7 @@ from server.parsers.hosting import add_hosting
 from server.parsers.keeping import add_keeping
 from server.parsers.looking import add_looking
 from server.parsers.parser import Parser
+from server.parsers.proving import add_proving
 from server.parsers.recording import add_recording
 from server.parsers.serving import add_serving
 
@@ -39,7 +40,7 @@ def make_parser() -> argparse.ArgumentParser:
         prog="shiguan", description="A memory for AI agents: what was said, what it amounts to, and what proves it."
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add in (add_serving, add_recording, add_looking, add_keeping, add_hosting):
+    for add in (add_serving, add_recording, add_looking, add_keeping, add_hosting, add_proving):
         add(commands)
     return parser
 

@@ -29,6 +29,7 @@ from historian.message_search import MessageSearch
 from historian.parts import Parts
 from historian.profile_reading import ProfileReader
 from historian.queue import Queue
+from historian.recalling import Recaller
 from historian.returned import ReturnedTexts
 from historian.searching import EventSearch
 from historian.status import Health, Merges, StatusReader
@@ -38,6 +39,7 @@ from historian.upkeep import Upkeep
 from historian.word_paging import WordPager
 from historian.worker import Historian
 from server.checkup import Patient, make_doctor
+from server.context_parts import make_context, make_notes
 from server.finding_parts import FindingParts, make_finding, vector_store
 from server.folder import DATABASE_NAME, QUEUES_NAME, make_folder
 from server.ground import Ground, Signals
@@ -45,6 +47,7 @@ from server.group_parts import GroupFloor, make_groups
 from server.historian_parts import Asking, HistorianParts, make_historian_parts, make_stores
 from server.household import Household
 from server.leaving_parts import LeavingParts, Sources, Traces, make_leaving
+from server.looking_parts import make_looking
 from server.models import make_models
 from server.profile_parts import ProfileParts, make_profiles
 from server.reload import SettingsWatch
@@ -188,16 +191,16 @@ def _parts(ground: Ground, floors: Floors) -> Parts:
     reader = ProfileReader(
         profiles.biographer, profiles.index, finding.retrieval, lambda: ground.live.query, ground.clock
     )
+    search = EventSearch(stores.events, finding.retrieval, lambda: ground.live.query, ground.clock, finding.reranking)
+    status = _status(ground, floors)
     return Parts(
         record=stores.record,
         closer=closer,
         desk=Desk(closer, signals.jobs_bell, signals.foreground),
-        search=EventSearch(
-            stores.events, finding.retrieval, lambda: ground.live.query, ground.clock, finding.reranking
-        ),
+        search=search,
         profiles=reader,
         versions=profiles.versions,
-        status=_status(ground, floors),
+        status=status,
         failures=FailureKeeper(queue, signals.jobs_bell.ring),
         evidence=_evidence(ground, finding, reader),
         indexer=finding.indexer,
@@ -205,6 +208,10 @@ def _parts(ground: Ground, floors: Floors) -> Parts:
         intaker=leaving.intaker,
         forgetter=leaving.forgetter,
         captures=floors.doing.captures,
+        looking=make_looking(stores, search, reader, status, ground.clock),
+        context=make_context(ground, search, reader, status, floors.groups.offered),
+        pinned=make_notes(ground),
+        recaller=Recaller(ground.models.chat, ground.models.prompts, ground.live, ground.clock),
         groups=floors.groups.parts,
     )
 

@@ -15,6 +15,7 @@ from historian.forget_selection import Selector
 from historian.forgetting import Forgetter
 from historian.indexer import Indexer
 from historian.memos import MemoStore
+from historian.pinned import PinnedStore
 from historian.queue import Queue
 from historian.rankings import Rankings
 from historian.record import Record
@@ -75,7 +76,16 @@ def make_leaving(folder: Path, sources: Sources, traces: Traces, clock: Clock) -
     )
     return LeavingParts(
         exporter=Exporter(database, record, events, profiles.store, Cursors(database), clock),
-        intaker=Intaker(database, record, events, sources.memos, profiles.store, profiles.biographer, traces.indexer),
+        intaker=Intaker(
+            database,
+            record,
+            events,
+            sources.memos,
+            PinnedStore(database),
+            profiles.store,
+            profiles.biographer,
+            traces.indexer,
+        ),
         forgetter=forgetter,
         standstill=standstill,
     )

@@ -20,7 +20,7 @@ from server.settings import Settings
 
 LOOK_SECONDS = 1.0
 """How often the file is looked at."""
-RELOADED = ("enabled", "query.", "historian.")
+RELOADED = ("enabled", "query.", "historian.", "context.")
 """What takes effect while running: names, and beginnings of names."""
 FIXED = frozenset({"historian.workers"})
 """What begins like them and yet does not."""
@@ -89,7 +89,7 @@ def is_reloaded(name: str) -> bool:
 def reloaded(now: Options, wanted: Options) -> Options:
     """Return the options that hold when `wanted` is read while `now` holds."""
     historian = replace(wanted.historian, workers=now.historian.workers)
-    return replace(now, enabled=wanted.enabled, query=wanted.query, historian=historian)
+    return replace(now, enabled=wanted.enabled, query=wanted.query, historian=historian, context=wanted.context)
 
 
 def named(values: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, object]]:

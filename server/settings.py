@@ -27,6 +27,7 @@ from historian.options import (
     ProfileOptions,
     QueryOptions,
     QueueOptions,
+    RecallOptions,
 )
 from server.bare import BareSettings, read_bare_settings, read_config
 from server.model_settings import ChatSettings, EmbeddingSettings, RerankSettings
@@ -64,6 +65,7 @@ class Settings(BaseSettings):
     queue: QueueOptions = QueueOptions()
     context: ContextOptions = ContextOptions()
     guard: GuardOptions = GuardOptions()
+    recall: RecallOptions = RecallOptions()
     group: GroupOptions = GroupOptions()
     server: ServerSettings = ServerSettings()
 
@@ -92,6 +94,7 @@ class Settings(BaseSettings):
             profile=self.profile,
             context=self.context,
             guard=self.guard,
+            recall=self.recall,
             group=self.group,
         )
 

@@ -48,12 +48,14 @@ def published(toolsets: Sequence[str]) -> list[Published]:
 
 def by_toolset() -> dict[str, list[Published]]:
     """Return every tool there is, by its toolset."""
-    from server.tools import admin, core, evidence, group, host, leaving
+    from server.tools import admin, context, core, evidence, group, host, leaving, pinned, recall
 
     return {
-        "core": core.TOOLS,
+        "core": [*core.TOOLS, *context.TOOLS],
         "evidence": evidence.TOOLS,
         "host": host.TOOLS,
+        "pinned": pinned.TOOLS,
+        "recall": recall.TOOLS,
         "group": group.TOOLS,
         "admin": [*admin.TOOLS, *leaving.TOOLS],
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import os
 import sys
 from typing import TYPE_CHECKING, Any
@@ -48,8 +47,20 @@ def scope_of(settings: Settings | BareSettings) -> Scope:
     return Scope(settings.user, groups[0] if len(groups) == 1 else None, frozenset(groups))
 
 
+def scope_request(settings: BareSettings) -> dict[str, Any]:
+    """Return the scope as a request to the owner holds it; loads nothing, since a hook's host waits for it."""
+    groups = settings.groups
+    return {
+        "user_id": settings.user,
+        "group_id": groups[0] if len(groups) == 1 else None,
+        "groups": sorted(groups),
+    }
+
+
 def log_to_stderr() -> None:
     """Send the log to stderr. Of others only what is wrong: they log what was asked for, of whom, and whose it was."""
+    import logging
+
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     for name in ("mcp", "uvicorn", "httpx", "httpx2", "openai", "chromadb"):
         logging.getLogger(name).setLevel(logging.WARNING)

@@ -8,10 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from historian.work import scope_payload
 from historian.zones import load_zone
 from server.bare import BareSettings
-from server.commands.common import scope_of
+from server.commands.common import scope_request
 from server.hooks.bookmarks import Bookmarks
 from server.hooks.payload import Payload
 from server.owner.ask import ask_running
@@ -35,13 +34,14 @@ def prompt_submitted(settings: BareSettings, payload: Payload) -> str:
         return ""
     request = {
         "op": "context",
-        "scope": scope_payload(scope_of(settings)),
+        "scope": scope_request(settings),
         "timezone": settings.timezone,
         "name": settings.name,
+        "conversation_id": payload.session or None,
         "message": asked[:4_000],
     }
     answer = ask_running(settings, request)
-    text = str(answer.get("text", "")).strip() if answer is not None else ""
+    text = str(answer.get("text", "")).strip() if answer is not None and not answer.get("empty") else ""
     if not text:
         return ""
     said = {"hookEventName": "UserPromptSubmit", "additionalContext": text}

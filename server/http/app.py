@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +26,6 @@ from server.http.attending import Attended
 from server.http.door import AdminCheck, Challenge, HostCheck, LimitCheck, Limits, TokenCheck
 from server.http.hosts import Hosts
 from server.http.identity import SCOPES, Identity
-from server.http.limits import RateLimiter
 from server.http.metrics import CONTENT_TYPE, Metrics
 from server.http.sessions import SessionCheck, Sessions
 from server.http.verifying import Verifier
@@ -53,13 +52,17 @@ class Front:
     gauges: Callable[[], Mapping[str, float]]
 
 
-def make_asgi_app(server: ShiguanServer, front: Front, alone: Identity) -> Attended:
-    """Return the application that serves `server` over streamable HTTP; without a verifier everybody is `alone`."""
+def make_asgi_app(
+    server: ShiguanServer, front: Front, alone: Identity, limits: Limits, pages: Sequence[BaseRoute]
+) -> Attended:
+    """Return the application that serves `server` over streamable HTTP; without a verifier everybody is `alone`.
+
+    `pages` ask for tokens themselves: to a browser they are a form and a cookie.
+    """
     settings, metrics = front.settings, front.metrics
     challenge = Challenge(_metadata_url(front.resource) if settings.jwt_issuer else "")
     watch = Watch(front.verifier, settings.recheck_seconds) if front.verifier is not None else None
     sessions = Sessions(settings.sessions_per_token, settings.session_seconds)
-    limits = Limits(settings.max_body_bytes, settings.body_seconds, RateLimiter(settings.rate_limit))
     mcp = server.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=settings.max_body_bytes + 1,
@@ -84,6 +87,7 @@ def make_asgi_app(server: ShiguanServer, front: Front, alone: Identity) -> Atten
         Route(HEALTH, endpoint=_healthz, methods=["GET"]),
         Route("/metrics", endpoint=guarded(AdminCheck(_metrics_page(front), challenge))),
         *_metadata_routes(front),
+        *pages,
         Mount("/", app=guarded(LimitCheck(in_session, limits, front.permissions, challenge, metrics))),
     ]
     app: ASGIApp = Starlette(routes=routes, lifespan=lifespan)

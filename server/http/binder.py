@@ -70,9 +70,12 @@ class TokenBinder:
             if not identity.may(ACT_AS):
                 raise MCPError(code=INVALID_REQUEST, message=MAY_NOT_ACT)
             return binding_from_meta(meta, self.defaults)
-        if identity.user_id is None:
-            return None
-        session = replace(
-            self.defaults, timezone=identity.timezone or self.defaults.timezone, sender_name=identity.name
-        )
-        return Binding(Scope(identity.user_id, None, identity.groups), session)
+        return binding_of_identity(identity, self.defaults)
+
+
+def binding_of_identity(identity: Identity, defaults: Session) -> Binding | None:
+    """Return whom a token of itself speaks for; None where that is nobody."""
+    if identity.user_id is None:
+        return None
+    session = replace(defaults, timezone=identity.timezone or defaults.timezone, sender_name=identity.name)
+    return Binding(Scope(identity.user_id, None, identity.groups), session)

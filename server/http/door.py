@@ -114,7 +114,7 @@ class TokenCheck:
         if self._watch is None:
             await self._app(_by(self._alone, scope), receive, send)
             return
-        token = _bearer(Headers(scope=scope))
+        token = bearer(Headers(scope=scope))
         if token is None:
             self._metrics.refused("token")
             headers = self._challenge.header(scope=" ".join(SCOPES[:2]))
@@ -225,7 +225,7 @@ def _by(identity: Identity, scope: Scope) -> Scope:
     return {**scope, "user": AuthenticatedUser(verified(identity))}
 
 
-def _bearer(headers: Headers) -> str | None:
+def bearer(headers: Headers) -> str | None:
     """Return the one bearer token of a request. Two would leave it open which one was checked by a proxy."""
     given = headers.getlist("authorization")
     scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")

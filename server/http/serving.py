@@ -9,10 +9,12 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
+from urllib.parse import urlsplit
 
 import anyio
 import uvicorn
 from mcp.server.mcpserver import MCPServer
+from starlette.routing import BaseRoute
 from typing_extensions import override
 
 from historian.errors import NotConfiguredError, StoreError
@@ -28,8 +30,10 @@ from server.http.app import PATH, Front, make_asgi_app
 from server.http.attending import Attended
 from server.http.binder import TokenBinder
 from server.http.connections import protocol_within, room_for
+from server.http.door import Limits
 from server.http.hosts import bracketed, is_loopback, make_hosts
 from server.http.identity import ADMIN, READ, WRITE, Identity
+from server.http.limits import RateLimiter
 from server.http.metrics import Metrics
 from server.http.verifying import NO_VERIFIER, Verifier, make_verifier
 from server.owner.address import token_of
@@ -38,11 +42,17 @@ from server.owner.process import Owner
 from server.owner.serving import listening
 from server.settings import Settings
 from server.toolsets import published
+from server.web.answering import Place
+from server.web.guests import Guests
+from server.web.site import Grounds, make_site
+from server.web.visits import Guest, Visits
+from server.web.window import OpenWindow
 
 DRAIN_SECONDS = 2
 """How long answers may still take once the server has been told to stop."""
 KEEP_ALIVE_SECONDS = 30
 BACKLOG = 2048
+PAGES = "/ui"
 
 log = logging.getLogger(__name__)
 
@@ -61,6 +71,13 @@ class Doorway:
         """The port that the socket has, also where any was wanted."""
         port: int = self.socket.getsockname()[1]
         return port
+
+    @property
+    def pages(self) -> Place:
+        """Where the pages for people are: beside the endpoint."""
+        named = urlsplit(self.resource)
+        prefix = named.path.removesuffix(PATH).rstrip("/")
+        return Place(f"{named.scheme}://{named.netloc}", prefix + PAGES, mount=PAGES)
 
     @property
     def place(self) -> str:
@@ -101,8 +118,10 @@ async def _serve(doorway: Doorway, hold: FolderHold, starter: Starter) -> None:
     settings = doorway.settings
     household = open_household(settings)
     async with running(household), listening(settings) as (listener, address):
-        owner = Owner(household, token_of(settings.data_dir), settings.server.idle_seconds, url=doorway.resource)
-        web = make_web(household, doorway)
+        visits = Visits()
+        window = OpenWindow(doorway.pages, visits)
+        owner = Owner(household, token_of(settings.data_dir), settings.server.idle_seconds, window, doorway.resource)
+        web = make_web(household, doorway, visits)
 
         ended = anyio.Event()
 
@@ -141,7 +160,7 @@ class Web(uvicorn.Server):
         return nullcontext()
 
 
-def make_web(household: Household, doorway: Doorway) -> Web:
+def make_web(household: Household, doorway: Doorway, visits: Visits) -> Web:
     """Return the server of `household` behind `doorway`; whoever runs it calls `serve` with the bound socket."""
     settings, server = doorway.settings, doorway.settings.server
     tools = published(settings.toolsets)
@@ -157,7 +176,9 @@ def make_web(household: Household, doorway: Doorway) -> Web:
         gauges=partial(_gauges, household),
     )
     app = build_app(settings.toolsets, _lifespan(household, doorway), [Admission(permissions, metrics)])
-    attended = make_asgi_app(app, front, alone_as(settings))
+    limits = Limits(server.max_body_bytes, server.body_seconds, RateLimiter(server.rate_limit))
+    pages = _pages(household, doorway, visits, limits)
+    attended = make_asgi_app(app, front, alone_as(settings), limits, pages)
     config = uvicorn.Config(
         attended,
         http=protocol_within(room_for(server.max_connections), server.body_seconds, metrics),
@@ -172,6 +193,21 @@ def make_web(household: Household, doorway: Doorway) -> Web:
         timeout_graceful_shutdown=2 * DRAIN_SECONDS,
     )
     return Web(config, attended)
+
+
+def _pages(household: Household, doorway: Doorway, visits: Visits, limits: Limits) -> list[BaseRoute]:
+    settings, defaults = doorway.settings, Session(timezone=doorway.settings.timezone)
+    alone = Guest(Binding(scope_of(settings), replace(defaults, sender_name=settings.name)))
+    grounds = Grounds(
+        memory=household.memory,
+        warm_up=household.warm_up,
+        visits=visits,
+        guests=Guests(visits, doorway.verifier, alone, defaults),
+        place=doorway.pages,
+        rate=limits.rate,
+        body_seconds=limits.body_seconds,
+    )
+    return make_site(grounds)
 
 
 def alone_as(settings: Settings) -> Identity:

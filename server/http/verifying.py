@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
+from historian.complaints import Complaints
 from historian.errors import NotConfiguredError, StoreError
 from server.http.identity import Identity
 from server.http.jwt_tokens import make_jwt_verifier
@@ -35,6 +36,7 @@ class StoredTokenVerifier:
 
     def __init__(self, file: TokenFile) -> None:
         self._file = file
+        self._complaints = Complaints(log)
 
     async def verify(self, token: str) -> Identity | None:
         """Return whom a stored token speaks for."""
@@ -43,8 +45,9 @@ class StoredTokenVerifier:
         try:
             stored = self._file.find(token, time.time())
         except StoreError as error:
-            log.error("%s", error)
+            self._complaints.say("tokens", error)
             return None
+        self._complaints.over("tokens")
         if stored is None:
             return None
         return Identity(

@@ -11,7 +11,7 @@ from typing import Any
 from historian.errors import InvalidInputError, StoreError
 from server.bare import BareSettings
 from server.owner.address import connect, read_token
-from server.owner.attach import attach, introduce
+from server.owner.attach import START_SECONDS, attach, introduce
 from server.owner.preamble import encode, greeting
 
 HUNG_UP = "The owner of the data folder hung up; try again."
@@ -50,13 +50,15 @@ class Conversation:
 
 
 @contextmanager
-def conversation(settings: BareSettings) -> Generator[Conversation]:
-    """Talk to the owner, starting one where none runs.
+def conversation(settings: BareSettings, patience: float | None = None) -> Generator[Conversation]:
+    """Talk to the owner, starting one where none runs. With `patience` it and each answer may take so many seconds.
 
     Raises:
         StoreError, InvalidInputError: as `attach`.
     """
-    talk = Conversation(attach(settings, "control").connection)
+    connection = attach(settings, "control", START_SECONDS if patience is None else patience).connection
+    connection.settimeout(patience)
+    talk = Conversation(connection)
     try:
         yield talk
     finally:

@@ -45,8 +45,8 @@ class Attachment(NamedTuple):
     welcome: Mapping[str, Any]
 
 
-def attach(settings: BareSettings, purpose: str) -> Attachment:
-    """Connect to the owner of the data folder, starting one in the background where there is none.
+def attach(settings: BareSettings, purpose: str, seconds: float = START_SECONDS) -> Attachment:
+    """Connect to the owner of the data folder, starting one in the background where there is none, within `seconds`.
 
     Raises:
         StoreError: the folder cannot be used, or the owner does not come up; the sentence says why.
@@ -54,7 +54,7 @@ def attach(settings: BareSettings, purpose: str) -> Attachment:
     """
     folder = settings.data_dir
     make_folder(folder)
-    deadline = time.monotonic() + START_SECONDS
+    deadline = time.monotonic() + seconds
     with Starter(folder, deadline) as starter:
         while time.monotonic() < deadline:
             connection = connect(folder) or starter.connection()

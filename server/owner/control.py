@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
@@ -27,9 +27,14 @@ from server.owner.looking_after import LookingAfter
 from server.owner.preamble import encode
 from server.owner.profiles import ProfileRequests
 from server.owner.remembering import RememberRequests
+from server.owner.turns import TurnRequests
+from server.recall_prose import view_prose
 from server.tools.evidence_results import messages_answer
+from server.tools.recall_results import view_answer
 
 Operation = Callable[[Mapping[str, Any]], dict[str, Any]]
+Link = Callable[[], Awaitable[str]]
+"""Makes an address that opens the pages once, for whoever asks over a connection."""
 
 
 class Control:
@@ -45,18 +50,21 @@ class Control:
             "queue": self._queue,
             "reindex": self._reindex,
             "search": self._search,
+            "verify": self._verify,
             "doctor": self._examine,
             "backup": self._backup,
             "export": self._export,
             "take_in": self._take_in,
             "forget": self._forget,
             "profile": ProfileRequests(household.profiles).answer,
+            "context": TurnRequests(household).context,
+            "migrate": TurnRequests(household).migrate,
             "rewrite": LookingAfter(household).rewrite,
             "audit": LookingAfter(household).audit,
             "remember": RememberRequests(household).answer,
         }
 
-    async def serve(self, lines: BufferedByteReceiveStream, stream: SocketStream) -> None:
+    async def serve(self, lines: BufferedByteReceiveStream, stream: SocketStream, link: Link) -> None:
         """Answer until the client hangs up."""
         while True:
             try:
@@ -69,6 +77,9 @@ class Control:
                 await stream.send(encode({"ok": True, "result": {"pid": os.getpid()}}))
                 self._stop()
                 return
+            if request.get("op") == "ui":
+                await stream.send(encode(await _linked(link)))
+                continue
             await stream.send(encode(await anyio.to_thread.run_sync(partial(self._do, request))))
 
     def _do(self, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -165,6 +176,11 @@ class Control:
             page = memory.evidence.by_meaning(query, filters, top_k=limit, mode=mode)
         return messages_answer(page)
 
+    def _verify(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        memory = self._household.memory.of(scope_from(request["scope"]), Session(timezone=str(request["timezone"])))
+        view = memory.recollection.verify(request["view"])
+        return {"view": view_answer(view).model_dump(mode="json"), "prose": view_prose(view)}
+
     def _reindex(self, _: Mapping[str, Any]) -> dict[str, Any]:
         return {"embedded": self._household.reindex(), "embedder": self._household.engine.embedder.identity}
 
@@ -179,6 +195,13 @@ class Control:
     def _backup(self, request: Mapping[str, Any]) -> dict[str, Any]:
         made = self._household.back_up(Path(str(request["file"])))
         return {"counts": dict(made.counts), "bytes": made.size}
+
+
+async def _linked(link: Link) -> dict[str, Any]:
+    try:
+        return {"ok": True, "result": {"link": await link()}}
+    except ShiguanError as error:
+        return {"ok": False, "error": str(error)}
 
 
 def _instant(epoch: float | None) -> str | None:

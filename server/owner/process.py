@@ -8,6 +8,7 @@ import logging
 import os
 import signal
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import anyio
@@ -28,6 +29,8 @@ from server.owner.control import Control
 from server.owner.lines import LineSink, LineSource
 from server.owner.preamble import MAX_BYTES, differing, digests, encode, is_greeting, is_newer
 from server.trust import TrustedBinder
+from server.web.visits import Guest
+from server.web.window import Window
 from server.wire import leave_within
 
 GREETING_SECONDS = 10.0
@@ -48,11 +51,14 @@ class Owner:
     One that is also reached over HTTP, at `url`, leaves only when it is told to: others may need it at any time.
     """
 
-    def __init__(self, household: Household, token: str, idle_seconds: float, url: str | None = None) -> None:
+    def __init__(
+        self, household: Household, token: str, idle_seconds: float, window: Window, url: str | None = None
+    ) -> None:
         self._household = household
         self._token = token
         self._idle_seconds = idle_seconds
         self._apps = Apps()
+        self._window = window
         self._url = url
         self._control = Control(household, self.stop, url)
         self._stopping = anyio.Event()
@@ -70,6 +76,7 @@ class Owner:
             if self._url is None:
                 tasks.start_soon(self._leave_when_idle)
             tasks.start_soon(self._leave_on_signal)
+            tasks.start_soon(self._window.run)
             await self._stopping.wait()
             leave_within(EXIT_SECONDS)
             tasks.cancel_scope.cancel()
@@ -101,7 +108,8 @@ class Owner:
         if greeting.cancelled_caught:  # it said nothing, or took nothing
             return
         if hello["purpose"] == "control":
-            await self._control.serve(lines, stream)
+            guest = Guest(binding_of(hello))
+            await self._control.serve(lines, stream, partial(self._window.link, guest))
         else:
             attached = Attached(self._household.memory, binder_of(hello), self._household.warm_up)
             app = self._apps.get(hello["toolsets"])
@@ -147,7 +155,7 @@ class Owner:
     async def _leave_when_idle(self) -> None:
         while True:
             await anyio.sleep(LOOK_SECONDS)
-            if self._clients or await anyio.to_thread.run_sync(self._household.has_work):
+            if self._clients or self._window.is_used or await anyio.to_thread.run_sync(self._household.has_work):
                 self._last_busy = max(self._last_busy, anyio.current_time())
             elif anyio.current_time() - self._last_busy >= self._idle_seconds:
                 log.info("idle and drained: leaving")

@@ -17,6 +17,7 @@ from server.household import running
 from server.owner.address import LOCALHOST, has_unix_sockets, socket_path, token_of
 from server.owner.process import Owner
 from server.settings import Settings
+from server.web.window import LoopbackWindow
 
 
 def serve_folder(settings: Settings, hold: FolderHold) -> None:
@@ -27,7 +28,8 @@ def serve_folder(settings: Settings, hold: FolderHold) -> None:
 async def _serve(settings: Settings, hold: FolderHold) -> None:
     household = open_household(settings)
     async with running(household), listening(settings) as (listener, address):
-        owner = Owner(household, token_of(settings.data_dir), settings.server.idle_seconds)
+        window = LoopbackWindow(household)
+        owner = Owner(household, token_of(settings.data_dir), settings.server.idle_seconds, window)
         hold.announce(address)
         try:
             await owner.run(listener)

@@ -11,12 +11,33 @@ if TYPE_CHECKING:
     from server.parsers.common import Commands
 
 
+def _add_context(commands: Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.context import show_context
+
+        return show_context(arguments)
+
+    parser = add_command(commands, "context", run, "Print what to know before answering a message: for a host's hooks.")
+    add_identity(parser)
+    parser.add_argument("message", nargs="?", help="the message, or - to read it from stdin")
+    parser.add_argument("--conversation", metavar="ID", help="the conversation it is part of (default: the latest one)")
+    parser.add_argument("--group-name", metavar="NAME", help="how the group is called")
+    parser.add_argument(
+        "--hook",
+        action="store_true",
+        help="take the message or a host's JSON from stdin, print nothing where there is nothing, never fail",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object, as the tool answers it")
+
+
 def add_looking(commands: Commands) -> None:
     """Add these commands."""
     _add_search(commands)
+    _add_context(commands)
     _add_status(commands)
     _add_audit(commands)
     _add_profile(commands)
+    _add_ui(commands)
 
 
 def _add_search(commands: Commands) -> None:
@@ -73,3 +94,15 @@ def _add_profile(commands: Commands) -> None:
         return manage_profiles(arguments)
 
     add_actions(add_command(commands, "profile", run, TEXT))
+
+
+def _add_ui(commands: Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.ui import open_pages
+
+        return open_pages(arguments)
+
+    text = "Print a link that opens the pages of the memory in a browser, once."
+    parser = add_command(commands, "ui", run, text)
+    add_identity(parser)
+    parser.add_argument("--open", action="store_true", help="open the link in the browser of this machine")

@@ -15,6 +15,7 @@ def add_recording(commands: Commands) -> None:
     """Add these commands."""
     _add_log(commands)
     _add_import(commands)
+    _add_migrate(commands)
     _add_export(commands)
     _add_forget(commands)
 
@@ -65,6 +66,22 @@ def _add_import(commands: Commands) -> None:
     remember = "run the historian over it too, oldest first; interrupted, it goes on where it was"
     parser.add_argument("--remember", action="store_true", help=remember)
     parser.add_argument("--report", metavar="FILE", help="write each refused record to a file, one JSON object a line")
+
+
+def _add_migrate(commands: Commands) -> None:
+    def run(arguments: argparse.Namespace) -> int:
+        from server.commands.migrating import migrate
+
+        return migrate(arguments)
+
+    parser = add_command(
+        commands, "migrate", run, "Take in the end_summaries.json of an earlier memory, each turn once."
+    )
+    add_identity(parser)
+    parser.add_argument("file", help="a JSON list of texts, or of objects with summary, timestamp and location")
+    parser.add_argument("--place", metavar="NAME", help="only records of this place, as the file names it")
+    parser.add_argument("--dry-run", action="store_true", help="read and check everything, store nothing")
+    parser.add_argument("--again", action="store_true", help="bring back what was forgotten, too")
 
 
 def _add_export(commands: Commands) -> None:

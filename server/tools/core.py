@@ -17,7 +17,7 @@ from server.toolsets import Published
 
 EntityType = Annotated[Literal["user", "group"], Field(description="user or group")]
 GroupId = Annotated[str, Field(description="Only this group, one you belong to")]
-TopK = Annotated[int, Field(ge=1, le=200)]
+TopK = Annotated[int, Field(ge=0, le=200, description="At most so many; 0: as is set")]
 TimeBound = Annotated[str, Field(description="ISO 8601; naive times are in the session's zone")]
 RecentMessages = Annotated[
     list[Any],
@@ -62,7 +62,7 @@ def search_events(
     query: Annotated[str, Field(description="What to look for, in any language")],
     target_user_id: Annotated[str, Field(description="Only events about this person")] = "",
     target_group_id: GroupId = "",
-    top_k: TopK = 12,
+    top_k: TopK = 0,
     time_from: TimeBound = "",
     time_to: TimeBound = "",
 ) -> Annotated[CallToolResult, EventsAnswer]:
@@ -91,7 +91,7 @@ def search_profiles(
     query: Annotated[str, Field(description="What to look for, in any language")],
     entity_type: Annotated[Literal["", "user", "group"], Field(description="user or group; left out: both")] = "",
     entity_id: Annotated[str, Field(description="Only this profile")] = "",
-    top_k: TopK = 8,
+    top_k: TopK = 0,
 ) -> Annotated[CallToolResult, ProfilesAnswer]:
     found = memory.search_profiles(query, entity_type=entity_type or None, entity_id=entity_id or None, top_k=top_k)
     return answer(profiles_answer(found), profiles_prose(found))

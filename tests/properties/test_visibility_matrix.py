@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.kit.home import Person, home
-from tests.kit.published import Request, every_request, listing
+from tests.kit.published import Request, as_text, every_request, listing
 from tests.kit.toolsets import existing_toolsets
 
 PAGE = Path(__file__).parents[2] / "docs" / "isolation.md"
@@ -29,12 +29,20 @@ REQUESTS: dict[str, dict[str, Any]] = {
 }
 KINDS: dict[str, frozenset[str]] = {
     "message": frozenset({"messages", "page"}),
-    "event": frozenset({"events", "page"}),
-    "memo": frozenset({"events", "page", "status"}),
-    "profile line": frozenset({"people", "groups"}),
+    "event": frozenset({"events", "page", "context"}),
+    "memo": frozenset({"events", "page", "status", "context"}),
+    "pinned note": frozenset({"pinned", "context"}),
+    "profile line": frozenset({"people", "groups", "context"}),
 }
 """The kinds of row, and where each could show at all. The text of an event is also that of a profile line."""
-MARKER = re.compile(r"\b(?:M|O|K)-\w+-\w+\b")
+IN_CONTEXT: dict[str, tuple[str, ...]] = {
+    "event": ("events",),
+    "memo": ("memos",),
+    "pinned note": ("pinned",),
+    "profile line": ("profile", "group_profile", "events"),
+}
+"""The sections of a context that show each kind; what an event says there already, no profile line repeats."""
+MARKER = re.compile(r"\b(?:M|O|K|P)-\w+-\w+\b")
 
 
 @dataclass(frozen=True)
@@ -50,7 +58,7 @@ class Cell:
     @property
     def marker(self) -> str:
         """The mark that the texts of this row carry."""
-        letter = {"message": "M", "memo": "K"}.get(self.kind, "O")
+        letter = {"message": "M", "memo": "K", "pinned note": "P"}.get(self.kind, "O")
         return f"{letter}-{PEOPLE[self.whose]}-{PLACES[self.where] or 'private'}"
 
 
@@ -86,6 +94,7 @@ async def populate(host: Person) -> tuple[list[str], list[str]]:
                 memo=f"Noted the tent 帐篷 K-{mark}.",
             )
         )
+        await person.call("memory_add", text=f"The tent 帐篷 P-{mark} is always meant.")
     return jobs, [f"{job}:0:{index}" for job in jobs for index in range(2)]
 
 
@@ -126,8 +135,17 @@ class Asker:
                 await self.read("memory://status"),
                 *[await self.told("memory_status", job_id=job) for job in self.jobs],
             ],
+            "pinned": [await self.told("memory_list")],
+            **await self.context(),
         }
         return {family: "\n".join(texts) for family, texts in found.items()}
+
+    async def context(self) -> dict[str, list[str]]:
+        """Return what a context holds of each kind."""
+        asked = Request("tool", "build_context", {"message": PROBE})
+        answer = await asked.send(self.person.client, self.person.meta)
+        parts = {part["name"]: as_text(part) for part in answer["structuredContent"]["sections"]}
+        return {f"context {kind}": [parts.get(name, "") for name in names] for kind, names in IN_CONTEXT.items()}
 
     async def told(self, tool: str, **arguments: Any) -> str:
         return await Request("tool", tool, arguments).answer(self.person.client, self.person.meta)
@@ -148,17 +166,19 @@ async def ask(host: Person, jobs: Sequence[str], events: Sequence[str]) -> dict[
 
 async def test_every_cell_of_the_table_is_true(tmp_path: Path) -> None:
     """P45, P46, P48, P52."""
-    async with home(tmp_path) as house, house.host() as host:
+    async with home(tmp_path) as house, house.host(toolsets=("host", "pinned")) as host:
         given = await ask(host, *await populate(host))
     wrong: list[str] = []
     for cell in cells():
         asked = given[cell.request]
-        for family in KINDS[cell.kind] & asked.keys():
-            is_shown = re.search(rf"{cell.marker}\b", asked[family]) is not None
+        told = {family: asked.get(f"{family} {cell.kind}", asked.get(family)) for family in KINDS[cell.kind]}
+        given_by = {family: text for family, text in told.items() if text is not None}
+        for family, text in given_by.items():
+            is_shown = re.search(rf"{cell.marker}\b", text) is not None
             if is_shown != (family in cell.shown):
                 wrong.append(f"{cell}: {family} {'shows' if is_shown else 'hides'} it")
-        if not cell.shown <= asked.keys():
-            wrong.append(f"{cell}: {cell.shown - asked.keys()} takes no target")
+        if not cell.shown <= given_by.keys():
+            wrong.append(f"{cell}: {cell.shown - given_by.keys()} takes no target")
     assert not wrong, "\n".join(wrong)
 
 

@@ -267,7 +267,7 @@ async def test_a_memo_may_come_under_its_older_names(alice: Person, name: str) -
         ("search_events", {"query": None}),
         ("search_events", {"query": ["a"]}),
         ("search_events", {"query": "a", "top_k": "many"}),
-        ("search_events", {"query": "a", "top_k": 0}),
+        ("search_events", {"query": "a", "top_k": 0.5}),
         ("search_events", {"query": "a", "top_k": -1}),
         ("search_events", {"query": "a", "top_k": 201}),
         ("search_events", {"query": "a", "user_id": "bob"}),

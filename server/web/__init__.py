@@ -1,0 +1,1 @@
+"""The pages: what is remembered, shown to a person in a browser."""
