@@ -111,6 +111,21 @@ class ChromaFolder:
         except StoreError:
             _forget_failed(str(self._path))
         self.open()
+        self.settle()
+
+    def settle(self) -> None:
+        """Read every index, which is what a damaged file does not survive, and scrub what reading wrote.
+
+        The library writes an index of few rows anew, full of stray memory, when it reads it. Only before others use it.
+
+        Raises:
+            StoreError: an index cannot be read.
+        """
+        with translated():
+            for collection in self._collections.values():
+                collection.count()
+        with suppress(StoreError):
+            scrub(index_folders(self._path))
 
     def mismatched(self) -> list[str]:
         """Return the names of collections that another model made."""
