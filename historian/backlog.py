@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from historian.database import Database
-from historian.group_store import SEARCHED
+from historian.group_rows import SEARCHED
 from historian.pieces import MOST, piece_ids, pieces
 
 _EVENTS = """

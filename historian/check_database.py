@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from historian.database import Database
 from historian.events import EVENT_WORDS
 from historian.finding import Finding, number
-from historian.group_store import GROUP_WORDS, SEARCHED
+from historian.group_rows import GROUP_WORDS, SEARCHED
 from historian.lexical import LexicalIndex
 from historian.profile_index import PROFILE_WORDS
 from historian.readable import MESSAGE_WORDS

@@ -24,6 +24,14 @@ def _texts(given: object) -> list[str]:
     return [_text(one) for one in found] if isinstance(found, list) else []
 
 
+def _actions(given: object) -> object:
+    """Take one for a list of it; of a list without any object nothing can be made out."""
+    found = several(given)
+    if isinstance(found, list) and found and not any(isinstance(one, Mapping) for one in found):
+        raise ValueError("it holds no action")
+    return found
+
+
 Said = Annotated[str, BeforeValidator(_text)]
 SaidList = Annotated[list[str], BeforeValidator(_texts)]
 
@@ -53,4 +61,4 @@ class EvolveAnswer(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    actions: Annotated[list[ActionSaid], BeforeValidator(several)]
+    actions: Annotated[list[ActionSaid], BeforeValidator(_actions)]

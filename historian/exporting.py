@@ -15,6 +15,7 @@ from historian.cursors import Cursors
 from historian.database import Database
 from historian.errors import NotFoundError
 from historian.events import EventStore
+from historian.group_takeout import GroupTakeout
 from historian.model import Owner, Reach, Scope
 from historian.pinned import kept_notes
 from historian.profiles import ProfileStore
@@ -33,7 +34,7 @@ from historian.takeout import (
 )
 from historian.views import Memo
 
-PARTS = ("about", "messages", "events", "memos", "pinned", "profiles")
+PARTS = ("about", "messages", "events", "memos", "pinned", "group memories", "profiles")
 """What an export goes through, in order."""
 MAX_CHARACTERS = 4_000_000
 """Characters of messages after which a page ends, however few those are."""
@@ -63,6 +64,7 @@ class Exporter:
         clock: Clock,
     ) -> None:
         self._database = database
+        self._groups = GroupTakeout(database)
         self._record = record
         self._events = events
         self._profiles = profiles
@@ -84,20 +86,19 @@ class Exporter:
         return ExportPage(tuple(lines), "" if is_last else self._cursors.seal(_PLACE.pack(*following), bound_to))
 
     def _lines(self, part: str, scope: Scope, after: int, limit: int) -> tuple[Sequence[Line], int | None]:
-        reach = scope.reach()
-        match part:
-            case "about":
-                return [about_line(scope.owner, self._clock.now())], None
-            case "messages":
-                return self._messages(reach, after, limit)
-            case "events":
-                return self._event_lines(reach, after, limit)
-            case "memos":
-                return self._memos(reach, after, limit)
-            case "pinned":
-                return self._notes(reach, after, limit)
-            case _:
-                return self._profile(scope.owner), None
+        if part == "about":
+            return [about_line(scope.owner, self._clock.now())], None
+        if part == "profiles":
+            return self._profile(scope.owner), None
+        if part == "group memories":
+            return self._groups.lines(scope.owner, after, limit)
+        read = {
+            "messages": self._messages,
+            "events": self._event_lines,
+            "memos": self._memos,
+            "pinned": self._notes,
+        }
+        return read[part](scope.reach(), after, limit)
 
     def _messages(self, reach: Reach, after: int, limit: int) -> tuple[Sequence[Line], int | None]:
         rows = self._rows("message_audiences", reach, after, limit)

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from historian.forget_groups import FORGOTTEN_EVIDENCE, GroupFates, group_fates
 from historian.forget_selection import Doomed
 from historian.forget_texts import only_there, without
 
-FORGOTTEN_EVIDENCE = "evidence_forgotten"
-"""Flag of an event that rested on a forgotten message too."""
+__all__ = ["FORGOTTEN_EVIDENCE", "Consequences", "EventKey", "Rewritten", "consequences"]
 
 EventKey = tuple[str, str]
 """Owner key and event id."""
@@ -39,10 +39,16 @@ class Consequences:
     changed: dict[EventKey, Rewritten] = field(default_factory=dict[EventKey, Rewritten])
     message_ids: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     contents: list[str] = field(default_factory=list[str])
+    groups: GroupFates = field(default_factory=GroupFates)
 
 
-def consequences(connection: sqlite3.Connection, doomed: Doomed, *, repeats: bool) -> Consequences:
-    """Return what follows; `doomed` grows by what rests on it. With `repeats`, whatever says the same goes too."""
+def consequences(
+    connection: sqlite3.Connection, doomed: Doomed, *, repeats: bool, everything_of: str | None = None
+) -> Consequences:
+    """Return what follows; `doomed` grows by what rests on it. With `repeats`, whatever says the same goes too.
+
+    Of the owner `everything_of` all statements about the group go, whatever they rest on.
+    """
     found = Consequences(doomed)
     _note_messages(connection, found)
     if repeats:
@@ -50,6 +56,7 @@ def consequences(connection: sqlite3.Connection, doomed: Doomed, *, repeats: boo
     _add_memo_events(connection, doomed)
     _look_at_events(connection, found)
     _add_memos(connection, doomed)
+    found.groups = group_fates(connection, doomed.messages, found.message_ids, everything_of)
     statement = "SELECT owner_key, event_id, text, restated_from FROM events"
     for owner_key, event_id, text, earlier in _select(connection, statement, doomed.events):
         found.gone[owner_key, event_id] = _both(text, earlier)

@@ -184,14 +184,20 @@ def remove_person(connection: sqlite3.Connection, owner: Owner, person: str | No
 
     Receipts of the owner go; names of audiences go where nothing is listed under them.
     """
-    for table in ("receipts", "pinned_numbers"):
+    for table in ("receipts", "pinned_numbers", "group_runs"):
         connection.execute(f"DELETE FROM {table} WHERE owner_key = ?", (owner.key,))
     connection.execute("DELETE FROM merge_troubles WHERE entity_type = ? AND entity_id = ?", (owner.kind, owner.id))
     for table in ("profile_drops", "merge_reviews", "merge_waiting", "profile_files"):
         connection.execute(f"DELETE FROM {table} WHERE entity_type = ? AND entity_id = ?", (owner.kind, owner.id))
     Tombstones(connection, owner.key).add("profile", [owner.id])
     keys = {owner.key, *([f"author:{person}"] if person is not None else [])}
-    listed = ("message_audiences", "event_audiences", "profile_line_audiences", "participants")
+    listed = (
+        "message_audiences",
+        "event_audiences",
+        "profile_line_audiences",
+        "group_memory_audiences",
+        "participants",
+    )
     unused = " AND ".join(
         f"NOT EXISTS (SELECT 1 FROM {table} AS t WHERE t.audience_id = audiences.id)" for table in listed
     )

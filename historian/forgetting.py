@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from historian.biographer import Biographer
+from historian.clock import Clock
 from historian.database import Database
 from historian.errors import ConflictError, ShiguanError
 from historian.events import EVENT_WORDS
@@ -19,7 +20,9 @@ from historian.forget_jobs import JobCleaner
 from historian.forget_profiles import ProfileCleaner
 from historian.forget_rows import RowRemover, remove_person
 from historian.forget_selection import Selection, Selector
+from historian.group_rows import GROUP_WORDS
 from historian.indexer import Indexer
+from historian.messages import epoch_ms
 from historian.model import Owner, Scope
 from historian.profile_index import PROFILE_WORDS
 from historian.profiles import ProfileStore
@@ -55,7 +58,7 @@ class _Affected:
 class Forgetter:
     """Forgets for one scope at a time, while the historian stands still. Thread-safe."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - it reaches into every store there is
         self,
         database: Database,
         selector: Selector,
@@ -65,6 +68,7 @@ class Forgetter:
         indexer: Indexer,
         standstill: Standstill,
         wipe: Callable[[frozenset[str]], None],
+        clock: Clock,
     ) -> None:
         """`wipe` removes from the disk what deleting leaves there; it gets the names that no log may keep."""
         self._database = database
@@ -75,6 +79,7 @@ class Forgetter:
         self._indexer = indexer
         self._standstill = standstill
         self._wipe = wipe
+        self._clock = clock
 
     def forget(self, scope: Scope, selection: Selection, confirm: str = "") -> Forgotten:
         """Say what would be forgotten; with the token that this gives, forget exactly that.
@@ -110,7 +115,8 @@ class Forgetter:
         doomed = self._selector.find(scope, selection)
         token = doomed.token(scope, selection)
         repeats = selection.event_id is not None or bool(selection.query)
-        return consequences(connection, doomed, repeats=repeats), token
+        whole = scope.owner.key if selection.everything else None
+        return consequences(connection, doomed, repeats=repeats, everything_of=whole), token
 
     def _carry_out(self, scope: Scope, selection: Selection, found: Consequences) -> dict[str, int]:
         """First the files, whose rows still say what to do if this is interrupted; then all rows at once."""
@@ -122,12 +128,15 @@ class Forgetter:
         counts["unreadable files"] = self._queue.purge(cleaner.means_original)
         with self._database.write() as connection:
             counts["held merges"] = _release_reviews(connection, found, affected.entities)
+            statements = found.groups.carry_out(connection, epoch_ms(self._clock.now()))
             counts.update(RowRemover(connection, found).run())
             if selection.everything:
                 remove_person(connection, scope.owner, scope.user_id if scope.group_id is None else None)
             connection.execute("INSERT OR REPLACE INTO settings (key, value) VALUES (?, '1')", (_DUE,))
-        for collection, rows in (("messages", found.doomed.messages), ("events", found.doomed.events)):
+        gone = {"messages": found.doomed.messages, "events": found.doomed.events, "group_memories": statements}
+        for collection, rows in gone.items():
             self._indexer.discard(collection, sorted(rows))
+        counts.update(_statements(found))
         return {name: count for name, count in counts.items() if count}
 
     def _clean_profiles(
@@ -187,11 +196,18 @@ class Forgetter:
 
     def _wipe_now(self, names: frozenset[str]) -> None:
         with self._database.write() as connection:
-            for words in (MESSAGE_WORDS, EVENT_WORDS, PROFILE_WORDS):
+            for words in (MESSAGE_WORDS, EVENT_WORDS, PROFILE_WORDS, GROUP_WORDS):
                 words.scrub(connection)
         self._wipe(names)
         with self._database.write() as connection:
             connection.execute("DELETE FROM settings WHERE key = ?", (_DUE,))
+
+
+def _statements(found: Consequences) -> dict[str, int]:
+    return {
+        "group statements": len(found.groups.gone),
+        "group statements rewritten or flagged": len(found.groups.cut),
+    }
 
 
 def _foreseen(found: Consequences) -> dict[str, int]:
@@ -202,6 +218,7 @@ def _foreseen(found: Consequences) -> dict[str, int]:
         "memos": len(doomed.memos),
         "pinned notes": len(doomed.pinned),
         "events rewritten or flagged": len(found.rewritten),
+        **_statements(found),
     }
     return {name: count for name, count in counts.items() if count}
 

@@ -5,11 +5,12 @@ Imports httpx2, so import this module where it is used only.
 
 from __future__ import annotations
 
+import json
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.request import getproxies, proxy_bypass
 
 import httpx2
@@ -26,28 +27,79 @@ LONGEST_ANSWER = 16 * 1024 * 1024
 OPENAI = "https://api.openai.com/v1"
 
 
-def open_client(base_url: str, api_key: str, timeout: float) -> OpenAI:
-    """Return a client of the `openai` package that tries once. `timeout` bounds a whole answer, in seconds.
+def open_connections(base_url: str, timeout: float) -> httpx2.Client:
+    """Return connections to an endpoint. `timeout` bounds a whole answer, in seconds; an empty `base_url` is OpenAI.
 
-    An empty `base_url` is OpenAI. Raises ModelSettingsError where the proxy of the environment cannot be used.
+    Raises:
+        ModelSettingsError: the proxy of the environment cannot be used.
     """
+    limits = httpx2.Timeout(timeout, connect=min(timeout, CONNECT_SECONDS))
+    return httpx2.Client(transport=_transport(base_url or OPENAI), timeout=limits, follow_redirects=True)
+
+
+def open_client(base_url: str, api_key: str, timeout: float, connections: httpx2.Client) -> OpenAI:
+    """Return a client of the `openai` package that tries once, over these connections."""
     from openai import Omit, OpenAI
 
     address = base_url or OPENAI
     # the package would send these, from the environment, to whoever it speaks to
     private = {} if address == OPENAI else {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
-    limits = httpx2.Timeout(timeout, connect=min(timeout, CONNECT_SECONDS))
-    connections = httpx2.Client(transport=_transport(address), timeout=limits, follow_redirects=True)
     client = OpenAI(
         base_url=address,
         api_key=api_key or "none",  # local servers ask for no key, the package does
         max_retries=0,
-        timeout=limits,
+        timeout=connections.timeout,
         default_headers=private,  # type: ignore[arg-type]
         http_client=connections,
     )
     weakref.finalize(client, connections.close)
     return client
+
+
+class Poster:
+    """Posts JSON to one path of an endpoint, as a client of the `openai` package does, with half of its work.
+
+    For the calls of every job: the package spends more on each than the memory does on a search.
+    """
+
+    def __init__(self, client: OpenAI, connections: httpx2.Client, path: str) -> None:
+        self._connections = connections
+        self._url = httpx2.URL(f"{str(client.base_url).rstrip('/')}{path}")
+        given = {name: value for name, value in client.default_headers.items() if isinstance(value, str)}
+        given["Authorization"] = f"Bearer {client.api_key}"
+        self._headers = httpx2.Headers({**connections.headers, **given})
+
+    def post(self, body: Mapping[str, Any]) -> bytes:
+        """Send a request and return the body of the answer.
+
+        Raises:
+            openai.APIStatusError: it is an error; the code is that of the endpoint.
+            openai.APITimeoutError, openai.APIConnectionError: there is no answer, or not all of it.
+        """
+        import openai
+
+        content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+        request = httpx2.Request("POST", self._url, headers=self._headers, content=content)
+        try:
+            answer = self._connections.send(request)
+        except httpx2.TimeoutException as error:
+            raise openai.APITimeoutError(request=request) from error
+        except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:
+            raise openai.APIConnectionError(request=request) from error
+        if answer.is_success:
+            return answer.content
+        raise _status_error(answer)
+
+
+def _status_error(answer: httpx2.Response) -> Exception:
+    import openai
+
+    try:
+        said: Any = answer.json()
+    except ValueError:
+        said = None
+    error: Any = said.get("error", said) if isinstance(said, dict) else said
+    return openai.APIStatusError(f"{answer.status_code} {said or answer.text}"[:2000], response=answer, body=error)
 
 
 def _transport(address: str) -> BoundedTransport:

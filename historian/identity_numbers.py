@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from historian.numerals import en_number, zh_number
 
@@ -25,6 +25,7 @@ _EN_WORDS = (
     r"two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|"
     r"seventeen|eighteen|nineteen"
 )
+_REMEMBERED_LENGTH = 500
 _SCALES = {"万": 10_000, "亿": 100_000_000, "k": 1000, "千": 1000, "百": 100, "million": 1_000_000, "thousand": 1000}
 
 
@@ -32,6 +33,14 @@ _SCALES = {"万": 10_000, "亿": 100_000_000, "k": 1000, "千": 1000, "百": 100
 def _ids() -> re.Pattern[str]:
     """Every branch is one maximal run of characters, so the search is linear in the text."""
     return re.compile(r"https?://[^\s，。；、（）“”《》]+|[@#A-Za-z0-9][A-Za-z0-9@._:/#+-]*")
+
+
+@cache
+def _no_ids() -> re.Pattern[str]:
+    """Match what begins like an id and is a measure, a number, a span of numbers, or one of years."""
+    return re.compile(
+        rf"(?i:\d{{1,24}}(?:\.\d{{1,12}})?(?:{_UNITS}|k))|\d+(?:\.\d+)?(?:[-/:]\d{{1,2}})*|(?:19|20)\d\d-(?:19|20)\d\d"
+    )
 
 
 @cache
@@ -83,6 +92,10 @@ class Figures:
 
 def figures(text: str) -> Figures:
     """Return the ids and numbers in `text`."""
+    return _remembered(text) if len(text) <= _REMEMBERED_LENGTH else _figures(text)
+
+
+def _figures(text: str) -> Figures:
     numbers: set[str] = set()
 
     def moment(match: re.Match[str]) -> str:
@@ -103,6 +116,10 @@ def figures(text: str) -> Figures:
     rest = _ids().sub(identifier, rest)
     numbers.update(value for match in _numbers().finditer(rest) if (value := _value(match)) is not None)
     return Figures(frozenset(ids), frozenset(numbers))
+
+
+_remembered = lru_cache(maxsize=512)(_figures)
+"""A rewrite is compared with the same texts, and with the same names of people, several times."""
 
 
 def ordered_numbers(text: str) -> list[str]:
@@ -132,10 +149,7 @@ def is_id(run: str) -> bool:
     """Tell whether an ASCII run is an explicit identifier: letters with digits, `#12`, `@x`, a URL, a dotted number."""
     if not any(character.isdigit() for character in run):
         return (run.startswith("@") and len(run) > 1) or "@" in run[1:-1] or "://" in run or "_" in run.strip("_")
-    if re.fullmatch(rf"(?i:\d{{1,24}}(?:\.\d{{1,12}})?(?:{_UNITS}|k))", run):
-        return False
-    span = re.fullmatch(r"\d+(?:\.\d+)?(?:[-/:]\d{1,2})*", run)
-    return span is None and re.fullmatch(r"(?:19|20)\d\d-(?:19|20)\d\d", run) is None
+    return _no_ids().fullmatch(run) is None
 
 
 def _plain(digits: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from historian.amendments import Amendments
@@ -109,7 +110,7 @@ class Pipeline:
                 work,
                 evidence,
                 end_seq,
-                Remembered(lambda text: self._same_as(owner, text), lambda name: self.evidence.mentions(work, name)),
+                Remembered(cache(partial(self._same_as, owner)), lambda name: self.evidence.mentions(work, name)),
                 self.scribe(),
             )
         step("store")

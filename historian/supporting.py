@@ -8,7 +8,7 @@ from datetime import datetime
 
 from historian.expressions_en import MONTHS
 from historian.identity_numbers import figures
-from historian.identity_words import Material, check_extract
+from historian.identity_words import Material, check_extract, content_of
 from historian.wording import lemma
 
 MOST_REASONS = 3
@@ -26,6 +26,8 @@ def unsupported(statement: str, texts: Sequence[str], names: Sequence[str], time
 
     `names` are those of who said it, `times` (aware) when: both may be told in the statement.
     """
+    if not content_of(statement):
+        return "It says nothing that evidence could bear out."
     given = (*names, *(known for time in times for known in _dates(time)))
     drifts = check_extract(Material("\n".join(texts), "", given), statement)
     reasons = [

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
 from historian.errors import InvalidInputError
+from historian.group_takeout import KIND as GROUP_MEMORY
+from historian.group_takeout import KeptGroupMemory, kept_group_memory
 from historian.ids import normalise_id
 from historian.messages import StoredMessage, check
 from historian.model import ROLES, Event, Message, Origin, Owner
@@ -19,7 +21,7 @@ from historian.zones import load_zone, parse_instant
 
 FORMAT = "shiguan"
 VERSION = 1
-KINDS = ("about", "message", "event", "memo", "pinned", "profile")
+KINDS = ("about", "message", "event", "memo", "pinned", GROUP_MEMORY, "profile")
 """The kinds of lines, in the order in which they are given."""
 
 MAX_NOTE = 4_000
@@ -78,7 +80,7 @@ class KeptProfile:
     history: tuple[tuple[str, str], ...]
 
 
-Kept = KeptMessage | Event | KeptMemo | KeptNote | KeptProfile
+Kept = KeptMessage | Event | KeptMemo | KeptNote | KeptGroupMemory | KeptProfile
 
 
 def about_line(owner: Owner, now: datetime) -> Line:
@@ -143,20 +145,19 @@ def kept_from(line: object) -> Kept | None:
     if not isinstance(line, Mapping) or line.get("kind") not in KINDS:
         raise InvalidInputError(_NO_LINE)
     try:
-        match line["kind"]:
-            case "about":
-                _about(line)
-                return None
-            case "message":
-                return _message(line)
-            case "event":
-                return _event(line)
-            case "memo":
-                return _memo(line)
-            case "pinned":
-                return _note(line)
-            case _:
-                return _profile(line)
+        if line["kind"] == "about":
+            _about(line)
+            return None
+        if line["kind"] == GROUP_MEMORY:
+            return kept_group_memory(_owner(line), line)
+        read: Mapping[str, Callable[[Mapping[str, Any]], Kept]] = {
+            "message": _message,
+            "event": _event,
+            "memo": _memo,
+            "pinned": _note,
+            "profile": _profile,
+        }
+        return read[line["kind"]](line)
     except InvalidInputError:
         raise
     except _WRONG:

@@ -10,6 +10,7 @@ from historian.biographer import Biographer
 from historian.database import Database
 from historian.errors import ConflictError, InvalidInputError
 from historian.events import EventStore
+from historian.group_takeout import GroupTakeout, KeptGroupMemory
 from historian.indexer import Indexer
 from historian.memos import MemoStore
 from historian.model import Event, Owner, Scope
@@ -48,6 +49,7 @@ class Intaker:
         indexer: Indexer,
     ) -> None:
         self._database = database
+        self._groups = GroupTakeout(database)
         self._record = record
         self._events = events
         self._memos = memos
@@ -81,7 +83,7 @@ class Intaker:
                     if isinstance(kept, KeptProfile):
                         profiles.append((index, kept))
                         continue
-                    is_new = self._put(kept)
+                    is_new = self._put(connection, kept)
                 except InvalidInputError as error:
                     failed.append((index, str(error)))
                     continue
@@ -95,7 +97,7 @@ class Intaker:
             inserted, ignored = inserted + is_new, ignored + (not is_new)
         return TakenIn(inserted, ignored, tuple(failed), forgotten)
 
-    def _put(self, kept: Kept) -> bool:
+    def _put(self, connection: sqlite3.Connection, kept: Kept) -> bool:
         match kept:
             case KeptMessage(owner, message, aliases):
                 appended = self._record.append(owner, [message])
@@ -106,6 +108,8 @@ class Intaker:
                 return self._events.add([kept]) > 0
             case KeptMemo(owner, author, request, memo):
                 return self._memos.add(owner, author, request, memo)
+            case KeptGroupMemory():
+                return self._groups.put(connection, kept)
             case KeptNote(owner, note):
                 return self._pinned.put_back(owner, note)
             case _:
@@ -135,6 +139,8 @@ def _named(kept: Kept) -> tuple[Kind, str]:
             return "event", event_id
         case KeptMemo(memo=memo):
             return "memo", memo.job_id
+        case KeptGroupMemory(memory_id=memory_id):
+            return "group_memory", memory_id
         case KeptNote(note=note):
             return "pinned", note.text
         case KeptProfile(owner=owner):

@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Literal
 
-Kind = Literal["message", "event", "memo", "profile", "pinned"]
+Kind = Literal["message", "event", "memo", "profile", "pinned", "group_memory"]
 
 _KEY = "forgotten_key"
 _BYTES = 16

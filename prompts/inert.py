@@ -9,13 +9,14 @@ from collections.abc import Sequence
 
 # What chat templates of served models read as the end of a turn, even inside one. A blank takes that meaning away.
 _CONTROL = re.compile(r"<(?=[|｜])|<(?=/?(?:start_of_turn|end_of_turn|bos|eos|s|think|tool_call)>)|\[(?=/?INST\])")
+_INVISIBLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _MARK = 8
 
 
 def clean(text: str) -> str:
     """Return the text encodable, without control characters but line breaks and tabs, and without turn markers."""
     kept = text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "ignore").decode("utf-8")
-    visible = "".join(char if char in "\n\t" or not _is_control(char) else " " for char in kept)
+    visible = _INVISIBLE.sub(" ", kept)
     return _CONTROL.sub(lambda found: found.group() + " ", visible)
 
 
@@ -53,8 +54,3 @@ def _mark_for(body: str) -> str:
         if mark not in body:
             return mark
         seed = mark.encode()
-
-
-def _is_control(char: str) -> bool:
-    code = ord(char)
-    return code < 32 or 127 <= code < 160 or 0x202A <= code <= 0x202E or 0x2066 <= code <= 0x2069

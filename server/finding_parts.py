@@ -10,7 +10,7 @@ from historian.database import Database
 from historian.embed import Embedder
 from historian.engine import Engine
 from historian.events import EVENT_WORDS
-from historian.group_store import GROUP_WORDS
+from historian.group_rows import GROUP_WORDS
 from historian.indexer import Indexer
 from historian.live import LiveOptions
 from historian.profile_index import PROFILE_WORDS

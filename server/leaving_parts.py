@@ -73,6 +73,7 @@ def make_leaving(folder: Path, sources: Sources, traces: Traces, clock: Clock) -
         indexer=traces.indexer,
         standstill=standstill,
         wipe=wiper.wipe,
+        clock=clock,
     )
     return LeavingParts(
         exporter=Exporter(database, record, events, profiles.store, Cursors(database), clock),
