@@ -132,7 +132,7 @@ def _differences(changes: Sequence[Answer]) -> list[str]:
         if old == new:
             continue
         lines.append(f"@@ {one['memory_id']} v{one['version']}, {one['at'][:16]}, {one['action']}")
-        lines += _statement_diff(old, new)
+        lines += statement_diff(old, new)
         if one["change_reason"]:
             lines.append(f"  because {one['change_reason']}")
     return lines
@@ -144,14 +144,14 @@ def _versions_diff(answer: Answer) -> list[str]:
     before: str | None = None
     for one in answer["history"]:
         lines.append(f"@@ v{one['version']}, {one['updated_at'][:16]}")
-        lines += _statement_diff(before, one["statement"])
+        lines += statement_diff(before, one["statement"])
         if one["change_reason"]:
             lines.append(f"  because {one['change_reason']}")
         before = one["statement"]
     return lines
 
 
-def _statement_diff(old: str | None, new: str | None) -> list[str]:
+def statement_diff(old: str | None, new: str | None) -> list[str]:
     """Return a statement before and after; where both are, what differs is marked, words in English and characters
     in Chinese: [-gone-] and {+new+}.
     """

@@ -63,6 +63,9 @@ class Rest:
     async def answer(self, operation: Operation, request: Request) -> Response:
         """Answer one request whose token was verified."""
         identity = identity_of(request.scope)
+        (subject,) = map(str, request.path_params.values())
+        if not subject:
+            return self._refuse("address", 404, UNKNOWN)
         seconds = self._limits.rate.wait_for(identity.key)
         if seconds:
             return self._refuse("too_many", 429, TOO_MANY, {"Retry-After": str(seconds)})
@@ -85,8 +88,7 @@ class Rest:
         self._warm_up()
         try:
             given = checked(operation.tool, operation.schema, _given(request, body), {})
-            (subject,) = request.path_params.values()
-            done = await anyio.to_thread.run_sync(partial(self._done, operation, binding, str(subject), given))
+            done = await anyio.to_thread.run_sync(partial(self._done, operation, binding, subject, given))
         except ShiguanError as error:
             return problem(error)
         return JSONResponse(done, headers={"Cache-Control": "no-store"})
