@@ -208,7 +208,7 @@ def _parts(ground: Ground, floors: Floors) -> Parts:
         intaker=leaving.intaker,
         forgetter=leaving.forgetter,
         captures=floors.doing.captures,
-        looking=make_looking(stores, search, reader, status, ground.clock),
+        looking=make_looking(stores, search, reader, status, floors.groups.parts, ground.clock),
         context=make_context(ground, search, reader, status, floors.groups.offered),
         pinned=make_notes(ground),
         recaller=Recaller(ground.models.chat, ground.models.prompts, ground.live, ground.clock),
