@@ -64,19 +64,9 @@ class Rest:
         """Answer one request whose token was verified."""
         identity = identity_of(request.scope)
         (subject,) = map(str, request.path_params.values())
-        if not subject:
-            return self._refuse("address", 404, UNKNOWN)
-        seconds = self._limits.rate.wait_for(identity.key)
-        if seconds:
-            return self._refuse("too_many", 429, TOO_MANY, {"Retry-After": str(seconds)})
-        body = await read_body(
-            request.receive,
-            request.headers.get("content-length"),
-            self._limits.body_bytes,
-            self._limits.body_seconds,
-        )
+        body = await self._body(request, identity) if subject else self._refuse("address", 404, UNKNOWN)
         if not isinstance(body, bytes):
-            return self._unread(body)
+            return body
         if not identity.may(operation.scope):
             sentence = challenge_sentence(operation.scope)
             headers = self._challenge.header("insufficient_scope", sentence, operation.scope)
@@ -96,6 +86,15 @@ class Rest:
     def _done(self, operation: Operation, binding: Binding, subject: str, given: Mapping[str, Any]) -> dict[str, Any]:
         groups = self._memory.of(binding.scope, binding.session).groups
         return operation.call(groups, subject, given).model_dump(mode="json")
+
+    async def _body(self, request: Request, identity: Identity) -> bytes | Response:
+        """Return the whole body of a request that its token may make now, or a refusal."""
+        seconds = self._limits.rate.wait_for(identity.key)
+        if seconds:
+            return self._refuse("too_many", 429, TOO_MANY, {"Retry-After": str(seconds)})
+        declared = request.headers.get("content-length")
+        body = await read_body(request.receive, declared, self._limits.body_bytes, self._limits.body_seconds)
+        return body if isinstance(body, bytes) else self._unread(body)
 
     def _unread(self, body: TooLarge | TooSlow | Gone) -> Response:
         if isinstance(body, TooLarge):
