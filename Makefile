@@ -14,7 +14,7 @@ NEW_VENV = $(PYTHON) -m venv $(VENV)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 endif
 
-.PHONY: demo test tests check bench soak clean install
+.PHONY: screenshots demo test tests check bench soak clean install
 install: $(RUN)
 
 # What running needs, and apart from it what developing needs: the demo shall not wait for type checkers.
@@ -46,6 +46,10 @@ tests: $(DEV)
 
 soak: $(DEV)
 	$(BIN)/python -m pytest -m soak
+
+screenshots: $(DEV)
+	$(INSTALL) -e '.[browser]'
+	$(BIN)/python -m benchmarks.screenshots
 
 bench: $(DEV)
 	$(BIN)/python -m benchmarks

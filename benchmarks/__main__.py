@@ -13,10 +13,12 @@ SETTINGS: dict[str, list[str]] = {
     "end": ["40"],
     "startup": ["9"],
     "search": ["1000", "20000"],
+    "context": ["10000"],
     "size": ["10000"],
     "queue": ["2000"],
     "owner": ["3"],
     "historian": ["0.2"],
+    "evolve": ["200", "20"],
     "importing": ["10000"],
     "http": ["3", "10000"],
 }

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from historian.errors import InvalidInputError
 from historian.evidence_reading import MAX_QUERY
 from historian.figures import DayFigures, FigureReader
+from historian.group_memory import GroupParts, ScopedGroups
 from historian.ids import normalise_id
 from historian.model import EntityType, Owner, Scope
 from historian.profile_reading import ProfileReader, entities_of
@@ -28,6 +31,7 @@ class Looking:
     profiles: ProfileReader
     status: StatusReader
     figures: FigureReader
+    groups: GroupParts
 
     def of(self, scope: Scope, session: Session) -> Look:
         """Return the memory as one request may look at it."""
@@ -66,6 +70,11 @@ class Look:
         """Return whose profiles this request may see and change: the own one and those of its groups."""
         return entities_of(self._scope)
 
+    @property
+    def groups(self) -> ScopedGroups:
+        """What is known of the groups of this request, to be read; `ScopedMemory.groups` changes it."""
+        return self._looking.groups.of(self._scope, self._session, returned=_to_nobody, guarded=_refused)
+
     def jobs(self) -> list[JobStatus]:
         """Return the jobs that wait or are being done, the oldest first, then those that failed, the newest first."""
         return self._looking.status.jobs(self._scope, JOBS_SHOWN)
@@ -73,3 +82,11 @@ class Look:
     def days(self, count: int) -> tuple[DayFigures, ...]:
         """Return the figures of the last days up to today, the oldest first."""
         return self._looking.figures.days(self._scope, load_zone(self._session.timezone), count)
+
+
+def _to_nobody(_: Sequence[str]) -> None:
+    """Take note of nothing."""
+
+
+def _refused(_: str) -> str:
+    raise InvalidInputError("Looking changes nothing.")

@@ -11,6 +11,7 @@ from historian import days
 from historian.days import DateHit, Value
 from historian.expressions_en import (
     AFTER_DAY,
+    AFTER_OBJECT,
     AGO,
     ATTRIBUTE,
     BARE_WEEKDAY,
@@ -23,6 +24,8 @@ from historian.expressions_en import (
     NAMED_AFTER,
     NAMED_BEFORE,
     NOT_IN,
+    OF_DAYS,
+    OF_SPAN,
     PARTS,
     PERIOD,
     SEASON,
@@ -35,6 +38,7 @@ from historian.expressions_en import (
 )
 from historian.numerals import en_number, en_ordinal
 from historian.patterns import pick
+from historian.phrasing import starts_sentence
 from historian.said import Build, Said, within_calendar
 
 
@@ -80,14 +84,23 @@ def weekday_number(word: str) -> int:
     return WEEKDAYS.index(word) if word in WEEKDAYS else SHORT[word]
 
 
+_AIMED: Final = re.compile(
+    r"(?:\b(?:on|by|for|to|from|until|till|since|before|after)\s|[.!?,]\s?|^\s?)$", re.IGNORECASE
+)
+_FULL: Final = {"tmrw": "tomorrow", "tmr": "tomorrow"}
+
+
 def _day_word(match: re.Match[str], said: Said) -> Value | None:
     text, today = match.string, said.today
-    if pick(match, "near"):
+    near = pick(match, "near").lower()
+    if near:
         if TITLE_BEFORE.search(text, max(0, match.start() - 12), match.start()):
             return None
         if TITLE_AFTER.match(text, match.end()):
             return None
-        shift = {"yesterday": -1, "today": 0, "tomorrow": 1}[pick(match, "near").lower()]
+        shift = {"yesterday": -1, "today": 0, "tomorrow": 1}[_FULL.get(near, near)]
+    elif re.search(r"\b(?:Day|Night)\b", match.group()) and not starts_sentence(text, match.start()):
+        return None  # a title: The Day After Tomorrow
     elif pick(match, "far"):
         shift = -2 if "before" in pick(match, "far").lower() else 2
     else:
@@ -120,6 +133,8 @@ def _ago(match: re.Match[str], said: Said) -> Value | None:
     if pick(match, "anniversary") and found[0] in {"year", "month"}:
         months = int(found[1] * (12 if found[0] == "year" else 1))
         return days.day(days.shift_months(said.today, -months))
+    if found[0] == "weekend":
+        return days.weekend(said.today, -int(found[1])) if way == "ago" and found[1] == int(found[1]) else None
     base = said.at + timedelta(days={"tomorrow": 1, "yesterday": -1}.get(way.split()[-1], 0))
     return days.offset(base, *found, -1 if way == "ago" else 1)
 
@@ -142,7 +157,9 @@ def _after_day(match: re.Match[str], said: Said) -> Value | None:
 def _in(match: re.Match[str], said: Said) -> Value | None:
     text, start, end = match.string, match.start(), match.end()
     left, _ = said.clauses.bounds(start, end)
-    if pick(match, "in").lower() == "within" or re.match(r"\s(?:of|a\srow|total)\b|['’]s?\b", text[end : end + 8]):
+    if pick(match, "in").lower() == "within" or re.match(
+        r"\s(?:of|a\srow|total|or\s(?:less|more|so)|flat)\b|['’]s?\b", text[end : end + 9]
+    ):
         return None
     if (
         said.clauses.first(NOT_IN, left, start) is not None
@@ -158,7 +175,9 @@ def _weekday_step(match: re.Match[str], said: Said) -> Value | None:
     today, text = said.today, match.string
     word = pick(match, "wd")
     number = weekday_number(word)
-    if re.match(r"\s(?:of|in)\s(?!the\s(?:morning|afternoon|evening))", text[match.end() : match.end() + 20]):
+    if word[0].isupper() and pick(match, "step")[:1].isupper() and not starts_sentence(text, match.start()):
+        return None
+    if OF_SPAN.match(text, match.end()):
         return None
     if pick(match, "rel"):
         near = days.most_recent(today, number) if "last" in pick(match, "rel") else days.weekday_in(today, number, 1)
@@ -194,7 +213,10 @@ def _bare_weekday(match: re.Match[str], said: Said) -> Value | None:
     )
     if named and not before.rstrip().endswith((".", "!", "?")) and SURNAME_AFTER.match(text, end):
         return None
-    if ATTRIBUTE.search(before) or said.clauses.is_habit(start, end):
+    owned = ATTRIBUTE.search(before) is not None and not (before.endswith("her ") and AFTER_OBJECT.match(text, end))
+    if not _AIMED.search(before) and OF_DAYS.match(text, end):
+        return None
+    if owned or said.clauses.is_habit(start, end):
         return None
     aimed = re.search(r"\b(?:to|for|by|till)\s$", before, re.IGNORECASE) is not None
     since = re.search(r"\bsince\s(?:early\s|late\s)?$", before, re.IGNORECASE) is not None
@@ -233,7 +255,9 @@ def _period(match: re.Match[str], said: Said) -> Value | None:
 
 
 def _month_of_year(match: re.Match[str], said: Said) -> Value | None:
-    name = (pick(match, "month")).lower()
+    name = pick(match, "month").lower()
+    if pick(match, "month") in {"may", "march"} and pick(match, "step").lower() == "this":
+        return None  # the verb
     number, today = MONTHS.index(name) + 1, said.today
     step = (pick(match, "ystep") or "").lower()
     if step:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from historian.clock import Clock
 from historian.cursors import Cursors
 from historian.figures import FigureReader
+from historian.group_memory import GroupParts
 from historian.looking import Looking
 from historian.profile_reading import ProfileReader
 from historian.searching import EventSearch
@@ -14,7 +15,12 @@ from server.historian_parts import Stores
 
 
 def make_looking(
-    stores: Stores, search: EventSearch, profiles: ProfileReader, status: StatusReader, clock: Clock
+    stores: Stores,
+    search: EventSearch,
+    profiles: ProfileReader,
+    status: StatusReader,
+    groups: GroupParts,
+    clock: Clock,
 ) -> Looking:
     """Return these parts over the stores of one data folder."""
     return Looking(
@@ -23,4 +29,5 @@ def make_looking(
         profiles=profiles,
         status=status,
         figures=FigureReader(stores.events, stores.receipts, clock),
+        groups=groups,
     )

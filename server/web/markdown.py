@@ -20,6 +20,8 @@ def make_markdown() -> MarkdownIt:
     renderer.disable(["image", "html_block", "html_inline"])
     renderer.validateLink = lambda url: url.strip().lower().startswith(_WANTED)  # type: ignore[method-assign]
     renderer.add_render_rule("link_open", _foreign_link)
+    for part in ("heading_open", "heading_close"):
+        renderer.add_render_rule(part, _lower_heading)
     return renderer
 
 
@@ -28,6 +30,12 @@ def rendered(renderer: MarkdownIt, text: str) -> Markup:
     from markupsafe import Markup
 
     return Markup(renderer.render(text))
+
+
+def _lower_heading(self: Any, tokens: Any, place: int, options: Any, env: Any) -> str:
+    """A page has one heading of the first level, and it is ours."""
+    tokens[place].tag = f"h{min(int(tokens[place].tag[1:]) + 1, 6)}"
+    return str(self.renderToken(tokens, place, options, env))
 
 
 def _foreign_link(self: Any, tokens: Any, place: int, options: Any, env: Any) -> str:

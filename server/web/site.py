@@ -21,6 +21,7 @@ from server.http.limits import RateLimiter
 from server.web.answering import Answering, Place
 from server.web.chain import show_event, show_message
 from server.web.forms import is_meant, read_form
+from server.web.groups import show_groups, show_statement
 from server.web.guests import Guests
 from server.web.jobs import discard, retry, show_jobs
 from server.web.markdown import make_markdown, rendered
@@ -131,6 +132,8 @@ def make_site(grounds: Grounds) -> list[BaseRoute]:
         "event": show_event,
         "message": show_message,
         "profile": profiles.show,
+        "groups": show_groups,
+        "statement": show_statement,
         "queue": show_jobs,
         "status": show_status,
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from historian.timeline import KINDS, Kind
+from historian.timeline import Kind
 from server.web.page import Asked, Page
 
 PAGE_SIZE = 50
@@ -15,8 +15,12 @@ SHOWN = 600
 def show_timeline(asked: Asked) -> Page:
     """Return the stream, or the answers where something is looked for."""
     query = asked.field("q")
-    kind: Kind = next((one for one in KINDS if one == asked.field("kind")), "all")
+    kind = _kind(asked.field("kind"))
     return _found(asked, query, kind) if query else _stream(asked, kind)
+
+
+def _kind(named: str) -> Kind:
+    return "messages" if named == "messages" else "events" if named == "events" else "all"
 
 
 def _stream(asked: Asked, kind: Kind) -> Page:

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import get_args
 from urllib.parse import quote_plus, urlencode
 
 import anyio.to_thread
@@ -14,6 +15,13 @@ import httpx2
 import pytest
 from typing_extensions import override
 
+from historian.group_model import Action
+from historian.group_store import GroupStore
+from historian.group_strength import StrengthRule
+from historian.group_versions import Moment
+from historian.model import Owner
+from historian.timeline import KINDS
+from historian.views import JobState
 from server.http.identity import ADMIN, READ, WRITE
 from server.web.rendering import TEMPLATES
 from server.web.words import WORDS
@@ -21,7 +29,7 @@ from tests.kit.home import Home, Person, home
 from tests.kit.web import BASE, ORIGIN, Pages, forms, guest
 from tests.server.test_receipts import blocked, failed
 
-PAGES = ("", "profile", "queue", "status")
+PAGES = ("", "profile", "groups", "queue", "status")
 SCRIPT = "<script>alert('x')</script>"
 HOSTILE = f'{SCRIPT} \u202eoverride \u2067isolate 😀 "q" & 吉他 {{{{ 7*7 }}}} <img src=x onerror=alert(1)>'
 FAR = "http://e.example/p.png"
@@ -441,8 +449,9 @@ async def test_a_language_once_chosen_stays(still: Home) -> None:
 def test_every_word_of_the_templates_is_there_in_both_languages() -> None:
     used: set[str] = set()
     for template in TEMPLATES.glob("*.html"):
-        used |= set(re.findall(r'\bt\("(\w+)"', template.read_text("utf-8")))
-    assert not used - WORDS.keys()
+        used |= set(re.findall(r'\bt\("(\w+)"[,)]', template.read_text("utf-8")))
+    used |= {f"change_{action}" for action in get_args(Action)} | {*get_args(JobState)} | {*KINDS}
+    assert not used - {"done"} - WORDS.keys()
     for key, (english, chinese) in WORDS.items():
         assert english.count("{}") == chinese.count("{}"), key
         assert re.search(r"[一-龥]", chinese), key
@@ -462,3 +471,39 @@ async def test_what_the_pages_need_is_served_and_nothing_else_is_asked_for(still
             assert answer.status_code == 200
             assert not re.search(rb"https?://(?!www\.w3\.org)", answer.content) or "htmx" in address
         assert not re.search(r'(?:src|href|action)="(?!/|#)', shown)
+
+
+# ---- groups
+
+
+async def test_statements_of_a_group_are_shown_with_the_chain_of_their_versions(still: Home) -> None:
+    async with still.client("bob", group="hikers") as bob:
+        await recorded(bob, f"大家周日在北门集合。{SCRIPT}")
+    memory_id = await anyio.to_thread.run_sync(stated, still, f"The hikers meet at the gate. {SCRIPT}")
+    pages = Pages(still.household)
+    who = guest("bob", groups=frozenset({"hikers"}))
+    async with pages.browser(who) as browser, pages.browser(guest("alice")) as other:
+        listed = await browser.get("groups")
+        assert "The hikers meet at the north gate on Sundays." in listed
+        assert "meet at the gate." not in listed, "only the newest version"
+        shown = await browser.get("statement", id=memory_id)
+        assert shown.index("north gate on Sundays") < shown.index("meet at the gate. &lt;script&gt;")
+        assert "message?id=m0" in shown
+        assert "They said where." in shown
+        assert "Nothing is known of a group" in await other.get("groups")
+        await other.get("groups", of="hikers", status=404)
+        await other.get("statement", id=memory_id, status=404)
+
+
+def stated(house: Home, statement: str) -> str:
+    """Write a statement about the hikers, and a second version of it."""
+    store, group = GroupStore(house.household.database), Owner("group", "hikers")
+    moment = Moment(int(datetime.now(UTC).timestamp() * 1000), StrengthRule())
+    first = moment.create(statement, ["meeting"], "They said so.", ["m0"])
+    then = moment.update(
+        first.after, "The hikers meet at the north gate on Sundays.", ["meeting"], "They said where.", ["m0"]
+    )
+    with house.household.database.write() as connection:
+        for step in (first, then):
+            store.apply(connection, group, step)
+    return first.after.memory_id
