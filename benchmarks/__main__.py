@@ -19,6 +19,7 @@ SETTINGS: dict[str, list[str]] = {
     "historian": ["0.2"],
     "importing": ["10000"],
     "http": ["3", "10000"],
+    "web": ["10000", "20"],
 }
 HERE = Path(__file__).resolve().parent
 
