@@ -14,9 +14,6 @@ import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
-if __package__ in (None, ""):
-    sys.path[0] = str(Path(__file__).resolve().parent.parent)
-
 from benchmarks.kit import environment, folder, p50, p95, table, verdict
 from benchmarks.search import USER, fill
 
