@@ -17,6 +17,7 @@ SETTINGS: dict[str, list[str]] = {
     "queue": ["2000"],
     "owner": ["3"],
     "historian": ["0.2"],
+    "evolve": ["200", "20"],
     "importing": ["10000"],
     "http": ["3", "10000"],
     "web": ["10000", "20"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 from historian.group_model import Refusal
 from historian.group_page import Page
 from historian.group_versions import Step, Version
-from historian.identity import check_identity
+from historian.identity_numbers import figures
 from historian.injection import looks_like_instruction
 from historian.sameness import statement_key
 from historian.text import drop_unusable, says_nothing
@@ -44,6 +45,10 @@ class ActionReader:
         self._keys = {statement_key(one.statement): one for one in [*others, *page.statements]}
         self._shown = frozenset(one.memory_id for one in page.statements)
         self._reading = Reading()
+        people = page.people
+        self._given = "\n".join(
+            [*people.names.values(), *people.ids, *(stored.message.content for stored in page.messages)]
+        )
 
     def read(self, actions: Sequence[ActionSaid]) -> Reading:
         """Return what follows. Of two actions for one statement the first counts."""
@@ -152,11 +157,13 @@ class ActionReader:
             return f"The statement is longer than {MAX_STATEMENT} characters."
         if looks_like_instruction(text):
             return "The statement gives orders instead of stating something."
-        sources = [*earlier, *(stored.message.content for stored in self._page.messages)]
-        names = [*self._page.people.names.values(), *self._page.people.ids]
-        drifts = check_identity("\n".join([*sources, *names]), text, known_names=names)
-        invented = [one.found for one in drifts if one.kind == "id_invented"]
+        given = "\n".join([*earlier, self._given])
+        invented = sorted(one for one in figures(text).ids if not _stands(one, given))
         return f"The statement has an id that no message has: {invented[0]}." if invented else None
+
+
+def _stands(identifier: str, text: str) -> bool:
+    return re.search(rf"(?<![A-Za-z0-9_]){re.escape(identifier)}(?![A-Za-z0-9_])", text) is not None
 
 
 def _kind(said: ActionSaid) -> str:

@@ -11,6 +11,7 @@ from historian.clock import Clock
 from historian.database import Database
 from historian.errors import ModelError, NotConfiguredError, StoreError
 from historian.evolve_window import Window, WindowReader
+from historian.facts import language_of
 from historian.group_model import Evolution, EvolutionStats, Refusal
 from historian.group_page import Page, People, chosen
 from historian.group_runs import GroupRuns, finish
@@ -163,7 +164,10 @@ class Evolver:
         shown = chosen(active, moment)
         people = People.of(messages, [one.statement for one in shown], window.known)
         names = {one.memory_id for one in shown}
-        return Page(shown, tuple(messages), people, moment, zone), [one for one in active if one.memory_id not in names]
+        language = language_of(stored.message.content for stored in messages)
+        return Page(shown, tuple(messages), people, moment, language, zone), [
+            one for one in active if one.memory_id not in names
+        ]
 
     def _committed(self, group: Owner, window: Window, draft: _Draft, run_id: str) -> Evolution:
         now_ms = self.moment().now_ms

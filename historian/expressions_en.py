@@ -36,8 +36,8 @@ def _compile(pattern: str) -> re.Pattern[str]:
 
 
 DAY_WORD: Final = _compile(
-    rf"(?P<far>(?:the\s)?(?:day\s(?:before\syesterday|after\stomorrow)|night\sbefore\slast))\b{_PART}|(?P<near>yesterday|today|tomorrow){_PART}|"
-    rf"(?P<night>tonight|last\snight)|(?P<thispart>this\s(?:morning|afternoon|evening))"
+    rf"(?P<far>(?:the\s)?(?:day\s(?:before\syesterday|after\stomorrow)|night\sbefore\slast))\b{_PART}|(?P<near>yesterday|today|tomorrow|tmrw?){_PART}|"
+    rf"(?P<night>tonight(?!\s(?-i:Show)\b)|last\snight)|(?P<thispart>this\s(?:morning|afternoon|evening))"
 )
 _UNIT: Final = r"(?P<unit>seconds?|minutes?|mins?|hours?|hrs?|days?|nights?|weeks?|fortnights?|months?|years?)"
 _AMOUNT: Final = (
@@ -73,7 +73,7 @@ MONTH_OF_YEAR: Final = _compile(
 SEASON: Final = _compile(r"(?P<step>last|next|this)\s(?P<season>spring|summer|autumn|fall|winter)\b")
 
 NAMED_BEFORE: Final = re.compile(
-    r"\b(?:black|good|cyber|ash|casual|happy|giving|super|fat|shrove|easter|palm|maundy|bloody|man|girl|ruby|joe|blue|holy|"
+    r"\b(?:named|called|black|good|cyber|ash|casual|happy|giving|super|fat|shrove|easter|palm|maundy|bloody|man|girl|ruby|joe|blue|holy|"
     r"whit|tgi|freaky|taco|throwback|every|each|any|some|per|one|most|all|a|alternate|other|last|next|this|first|second|third|fourth|past|"
     r"previous|following)\s$",
     re.IGNORECASE,
@@ -90,11 +90,17 @@ IS_DAY: Final = re.compile(
     r"\b(?:today|tomorrow|yesterday|it|day|name)(?:\s(?:is|was)|['’]s)\s(?:a\s)?$", re.IGNORECASE
 )
 ATTRIBUTE: Final = re.compile(r"\b(?:the|my|our|his|her|their|your)\s$", re.IGNORECASE)
+OF_DAYS: Final = re.compile(
+    r"\s(?!(?:thanks|sucks|works|starts|ends|means|always|perhaps|besides|plus|this|does)\b)[a-z]{3,20}(?<![us])s\b(?!['’])"
+)
+"""Behind a weekday without a preposition: what there is on every such day (Sunday roasts)."""
+AFTER_OBJECT: Final = re.compile(r"\s(?:at|around|by|from|for|to|in|with|and)\b|\s?[.,!?;]|\s?$", re.IGNORECASE)
+"""Behind a weekday with `her` before it: she is the object (seeing her Tuesday at six), not the owner of the day."""
 _RANGE_BARE: Final = re.compile(
     r"\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|satur|sun)(?:day)?\s?(?:to|through|thru|till|until|-|–)\s?$",
     re.IGNORECASE,
 )
 NOT_IN: Final = re.compile(
-    r"\b(?:time|times|once|twice|first|best|worst|all|can|could|able|possible|always|every|each|ready|course|up|by)\b",
+    r"\b(?:time|times|once|twice|first|best|worst|all|can|could|able|possible|always|every|each|ready|course|by)\b",
     re.IGNORECASE,
 )

@@ -15,7 +15,7 @@ from functools import cache
 from historian import gate_times as zh
 from historian import gate_words as en
 from historian.fold import simplified
-from historian.gate_guards import counts, is_code, is_name
+from historian.gate_guards import counts, is_code, is_name, is_somebody
 from historian.gate_spans import widened
 
 _QUOTES = re.compile("[“「『《〈«`\"＂‘']")
@@ -70,13 +70,14 @@ def _exempt() -> re.Pattern[str]:
         r"“[^“”]*”|「[^「」]*」|『[^『』]*』|《[^《》]*》|〈[^〈〉]*〉|«[^«»]*»|`+[^`]*`+|\"[^\"\n]*\"|＂[^＂\n]*＂"
         r"|‘(?:[^‘’]|(?<=[A-Za-z])’(?=[A-Za-z]))*’"
         r"|(?<![A-Za-z0-9])'(?!\s)(?:[^'\n]|(?<=[A-Za-z])'(?=[A-Za-z]))*'(?![A-Za-z0-9])"
+        r"|#(?!\d)[^#\s，。；、]{1,40}#"
         r"|(?:https?|ftp|file)://[^\s，。；、（）“”《》]+|www\.[^\s，。；、（）“”《》]+"
     )
 
 
 def _mask(text: str) -> str:
     """Return `text` with exempt stretches blanked by a neutral sign, offsets kept."""
-    if _QUOTES.search(text) is None and "://" not in text and "www." not in text:
+    if _QUOTES.search(text) is None and "#" not in text and "://" not in text and "www." not in text:
         return text
     return _exempt().sub(lambda match: "￼" * (match.end() - match.start()), text)
 
@@ -136,7 +137,7 @@ def _scan(masked: str, text: str) -> Iterator[Finding]:
         run, start, position = match[0], match.start(), match.end()
         if run in zh.FIRST:
             rules: _Rules | GateKind | None = _of_character(run)
-        elif run.isalpha() and run.lower() not in words:
+        elif run.isalpha() and run != "TA" and run.lower() not in words:
             continue
         else:
             rules = _latin(masked, run, start, words)
@@ -168,6 +169,8 @@ def _apply(rules: _Rules, masked: str, start: int) -> tuple[GateKind | None, int
 
 def _latin(masked: str, run: str, start: int, words: Mapping[str, object]) -> _Rules | GateKind | None:
     """Return the rules for a run of Latin letters, or the kind where the run decides alone; None for code and names."""
+    if run == "TA" and is_somebody(masked, start):
+        return GateKind.PRONOUN
     word = run.lower().replace("’", "'")
     stem, apostrophe, ending = word.partition("'")
     if not run.isalpha() and not (apostrophe and stem.isalpha() and ending.isalpha()):

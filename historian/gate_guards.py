@@ -12,13 +12,9 @@ from types import MappingProxyType
 
 from historian import gate_terms as zh
 from historian import gate_words as en
+from historian.gate_windows import CLAUSE_END, REACH, SENTENCE_END, SENTENCE_REACH, before_in, sentence_around, words_of
 from historian.happenings import EVENT_BEFORE
 
-_WORD = re.compile("[a-z]+")
-_REACH = 32
-_SENTENCE_REACH = 120
-_CLAUSE_END = re.compile(r"[，。；：！？、,;:!?\n（()）]")
-_SENTENCE_END = re.compile(r"[。！？!?\n]|\.\s")
 _OPENING = " \t\"“‘'(（[【*•>-—–"
 _RARE_SURNAMES = "鲍乔乌樊阎焦尤阮闵骆虞耿滕殷葛聂晏柴瞿祁裴娄刁饶詹桂楚晁佟窦宁阚靳冉艾褚辛卓"
 _DOUBLE_SURNAMES = "欧阳|慕容|司马|诸葛|上官|司徒|皇甫|令狐|端木|尉迟|公孙|夏侯|西门|独孤|南宫|完颜|东方"
@@ -52,6 +48,9 @@ _PAST = en.words(
     "became got gave drove flew swam spent found taught cut put set"
 )
 _GENERIC_THEN = re.compile(r"(?:会|将|后|就)?(?:被)?(?:自动|过期|失效|超时|重试|到期|断开|释放|删除|清除|关闭)")
+_TOLD = re.compile(r"^(?![^，。]{0,12}[就将会要])[^，。]*(?:了|曾)|才(?![能会可])")
+_HAN = re.compile(f"[{zh.HAN}]")
+_DONE_ZH = re.compile("[了过曾每]")
 _WILL_DO = re.compile(
     r"\b(?i:will|shall|going to|can|could|should|please)\b|['’]ll\b|^\W*(?i:call|do|check|see|talk)\b"
 )
@@ -84,40 +83,26 @@ def is_name(text: str, run: str, start: int) -> bool:
     return not _starts_sentence(text, start)
 
 
+_SOMEBODY = re.compile(r"(?<=[给和与跟对让把被问向帮替])TA(?![\sA-Za-z0-9])|TA们")
+
+
+def is_somebody(text: str, start: int) -> bool:
+    """Tell whether TA stands for 他 or 她 (给TA准备豆奶) and is no teaching assistant."""
+    return _SOMEBODY.match(text, start) is not None
+
+
+_INDEFINITE = en.words("a an any per alternate")
 _DAYS = frozenset(en.WEEKDAYS.split()) | en.words("mon tue tues wed thu thurs fri")
 
 
 def _is_shouted(text: str, start: int) -> bool:
-    around = text[max(0, start - _SENTENCE_REACH) : start + _SENTENCE_REACH]
+    around = text[max(0, start - SENTENCE_REACH) : start + SENTENCE_REACH]
     return around.isupper() and len(re.findall(r"[A-Z]+", around)) >= 4
 
 
 def _starts_sentence(text: str, start: int) -> bool:
-    before = text[max(0, start - _REACH) : start].rstrip(_OPENING)
+    before = text[max(0, start - REACH) : start].rstrip(_OPENING)
     return not before or before[-1] in ".!?。！？:：;；\n"
-
-
-def _before(text: str, start: int, end_of_part: re.Pattern[str], reach: int = _REACH) -> str | None:
-    """Return what stands before `start` in its clause or sentence; None when its beginning is out of reach."""
-    part = text[max(0, start - reach) : start]
-    last = None
-    for match in end_of_part.finditer(part):
-        last = match
-    if last is not None:
-        return part[last.end() :].strip()
-    return part.strip() if start <= reach else None
-
-
-def _sentence(text: str, start: int, end: int) -> str:
-    before = _before(text, start, _SENTENCE_END, _SENTENCE_REACH)
-    left = text[max(0, start - _SENTENCE_REACH) : start] if before is None else before
-    right = text[end : end + _SENTENCE_REACH]
-    stop = _SENTENCE_END.search(right)
-    return f"{left} {right[: stop.start()] if stop else right}"
-
-
-def _words(sentence: str) -> list[str]:
-    return _WORD.findall(sentence.lower())
 
 
 def _is_person(prefix: str) -> bool:
@@ -125,47 +110,49 @@ def _is_person(prefix: str) -> bool:
 
 
 def _bare(text: str, start: int, end: int) -> bool:
-    prefix = _before(text, start, _CLAUSE_END)
+    prefix = before_in(text, start, CLAUSE_END)
     return prefix is not None and (not prefix or _is_person(prefix))
 
 
 def _start(text: str, start: int, end: int) -> bool:
-    return _before(text, start, _SENTENCE_END) == ""
+    return before_in(text, start, SENTENCE_END) == ""
 
 
 def _opening(text: str, start: int, end: int) -> bool:
     """Tell whether a sequel such as 届时 opens its sentence, so that nothing before it says when."""
-    prefix = _before(text, start, _SENTENCE_END)
+    prefix = before_in(text, start, SENTENCE_END)
     return prefix is not None and (not prefix or _is_person(prefix)) and _dated(text, start, end)
 
 
 def _anchored(text: str, start: int) -> bool:
     """Tell whether a date stands before `start` in its sentence."""
-    before = _before(text, start, _SENTENCE_END, _SENTENCE_REACH)
-    return _ANY_DATE.search(before if before is not None else text[max(0, start - _SENTENCE_REACH) : start]) is not None
+    before = before_in(text, start, SENTENCE_END, SENTENCE_REACH)
+    return _ANY_DATE.search(before if before is not None else text[max(0, start - SENTENCE_REACH) : start]) is not None
 
 
 def _sequel(text: str, start: int, end: int) -> bool:
     """Tell whether `the following day` has no day to follow."""
     if _anchored(text, start) or text[end : end + 1] == ":":
         return False
-    before = _before(text, start, _SENTENCE_END, _SENTENCE_REACH)
-    return before in ("the", "The") or any(_is_past(word) for word in _words(_sentence(text, start, end)))
+    before = before_in(text, start, SENTENCE_END, SENTENCE_REACH)
+    return before in ("the", "The") or any(_is_past(word) for word in words_of(sentence_around(text, start, end)))
 
 
 def _dated(text: str, start: int, end: int) -> bool:
     if _DATE_AFTER.match(text, end) is not None:
         return False
-    return _DATE_BEFORE.search(text[max(0, start - _REACH) : start]) is None
+    return _DATE_BEFORE.search(text[max(0, start - REACH) : start]) is None
 
 
 def _not_habit(text: str, start: int, end: int) -> bool:
-    sentence = _sentence(text, start, end)
-    return _HABIT_ZH.search(sentence) is None and _HABIT_EN.isdisjoint(_words(sentence))
+    sentence = sentence_around(text, start, end)
+    return _HABIT_ZH.search(sentence) is None and _HABIT_EN.isdisjoint(words_of(sentence))
 
 
 def _weekday(text: str, start: int, end: int) -> bool:
     previous = _previous_word(text, start)
+    if previous in _INDEFINITE:
+        return False
     return previous not in en.WEEKDAY_NAMES and _dated(text, start, end) and _not_habit(text, start, end)
 
 
@@ -181,7 +168,7 @@ def _calendar(text: str, start: int, end: int) -> bool:
 def _fresh(text: str, start: int, end: int) -> bool:
     if text[start + 1 : end] in ("才", "刚"):
         return True
-    if _MOMENT_BEFORE.search(text[max(0, start - _REACH) : start]) is not None:
+    if _MOMENT_BEFORE.search(text[max(0, start - REACH) : start]) is not None:
         return False
     return _GIVEN_NAME.search(text[max(0, start - 2) : start]) is None
 
@@ -190,34 +177,46 @@ def _begun(text: str, start: int, end: int) -> bool:
     before = text[max(0, start - 4) : start].rstrip()
     if (before and before[-1] in zh.ANCHOR_ENDS) or EVENT_BEFORE.search(text[max(0, start - 4) : start]):
         return False
-    if text[end - 1] == "后" and (before[-1:] in ("了", "每") or _anchored(text, start)):
+    if before[-1:] == "月" and "日" in text[start:end]:
+        return False
+    if text[end - 1] == "后" and (before[-1:] in ("了", "每") or _anchored(text, start) or _tells(text, start, end)):
         return False
     if re.match(r"(?:1[5-9]|20)\d\d\s?年", text[start:end]):
         return False
     return _GENERIC_THEN.match(text, end) is None
 
 
+def _tells(text: str, start: int, end: int) -> bool:
+    """Tell whether 半小时后 continues a story: something stands before it, and the sentence is in the past."""
+    prefix = before_in(text, start, CLAUSE_END)
+    if prefix is None or not prefix or _is_person(prefix):
+        return False
+    rest = text[end : end + SENTENCE_REACH]
+    stop = SENTENCE_END.search(rest)
+    return _TOLD.search(rest[: stop.start()] if stop else rest) is not None
+
+
 def _owned(text: str, start: int, end: int) -> bool:
-    prefix = _before(text, start, _CLAUSE_END)
+    prefix = before_in(text, start, CLAUSE_END)
     if not prefix:
         return True
     return prefix[-1] not in zh.OWNER_ENDS and not _is_person(prefix)
 
 
 def _near(text: str, start: int, end: int) -> bool:
-    prefix = _before(text, start, _CLAUSE_END)
+    prefix = before_in(text, start, CLAUSE_END)
     if prefix is None:
         return False
     return not prefix or prefix[-1] in "在到去从住来往是找了" or (not prefix.isascii() and _is_person(prefix))
 
 
 def _nearest(text: str, start: int, end: int) -> bool:
-    prefix = _before(text, start, _CLAUSE_END)
+    prefix = before_in(text, start, CLAUSE_END)
     return prefix is None or re.search(r"离(?![职开婚家世谱异散])|距", prefix) is None
 
 
 def _previous_word(text: str, start: int) -> str:
-    match = re.search(r"([A-Za-z]+) +$", text[max(0, start - _REACH) : start])
+    match = re.search(r"([A-Za-z]+) +$", text[max(0, start - REACH) : start])
     return match[1].lower() if match else ""
 
 
@@ -235,9 +234,11 @@ def _is_past(word: str) -> bool:
 
 
 def _future(text: str, start: int, end: int) -> bool:
-    words = _words(_sentence(text, start, end))
+    words = words_of(sentence_around(text, start, end))
     if any(_is_past(word) for word in words):
         return False
+    if _HAN.search(sentence_around(text, start, end)) is not None:
+        return _DONE_ZH.search(sentence_around(text, start, end)) is None
     return not _FUTURE.isdisjoint(words) or any(
         first in ("is", "are", "am", "be") and (second.endswith("ing") or second in ("back", "over", "out", "up"))
         for first, second in pairwise(words)
@@ -245,7 +246,7 @@ def _future(text: str, start: int, end: int) -> bool:
 
 
 def _later(text: str, start: int, end: int) -> bool:
-    before = _before(text, start, _SENTENCE_END, _SENTENCE_REACH) or ""
+    before = before_in(text, start, SENTENCE_END, SENTENCE_REACH) or ""
     return _WILL_DO.search(before) is not None
 
 

@@ -37,6 +37,10 @@ _PLACE = (
     "cafe|café|hotel|campus|island|chat|spot|apartment|house|shop|store|school|hospital|park|bar|gym|"
     "state|building|floor|station|venue|library|bakery|factory|warehouse"
 )
+_OFFICE = (
+    "ceo|cto|cfo|coo|president|chairman|chairwoman|chair|director|head|owner|holder|minister|mayor|government|tenant|"
+    "manager|employer|landlord|address|salary"
+)
 _FOLLOWS = (
     r"\s+(?:is|was|are|were|will|has|have|had|can|should|must|needs?|costs?|works?|who|said|and|or|"
     r"but|to|for|in|at|from|with)\b|\s*[.,;!?]|\s*$"
@@ -77,7 +81,14 @@ ROWS: tuple[Row, ...] = (
     ("he she you", "pass", r"(?-i:(?:He|She|You) [A-Z][a-z]+(?<!ed)\b)"),
     ("she", "pass", r"She (?:people|language|minority|ethnic)\b"),
     (PRONOUN_WORDS, "pronoun", ""),
+    ("i", "pass", r"(?-i:I, [A-Z][a-z]+\b)(?!,)"),
     ("i", "pronoun:i", ""),
+    (
+        "u",
+        "pronoun",
+        r"(?-i:u)(?= (?:are|were|have|had|can|could|should|will|need|know|want|said|told|owe|guys|get|got|did|do)\b)",
+    ),
+    ("ur", "pronoun", r"(?-i:ur)(?= [a-z])"),
     (
         "mine",
         "pronoun",
@@ -128,12 +139,17 @@ ROWS: tuple[Row, ...] = (
         WEEKDAYS,
         "pass",
         rf"{_WEEKDAY}\s(?:mornings|afternoons|evenings|nights|the 13th|addams|times|school|night live|night fever|"
-        r"prayers?|roast|stand-?ups?|newsletter|class|classes|routine|of (?:each|every|the month|the year|"
+        r"prayers?|roast|(?-i:Island|Club|Group|Market|Review|Street|Road|Lane|Post|Mail)|"
+        r"stand-?ups?|newsletter|class|classes|routine|of (?:each|every|the month|the year|"
         rf"{_MONTH}))\b",
     ),
     (WEEKDAYS, "time:weekday", rf"{_WEEKDAY}(?:\s(?:morning|afternoon|evening|night))?\b"),
     ("mon tue tues wed thu thurs fri", "time:dated", r"(?<=on )(?:mon|tues?|wed|thu(?:rs)?|fri)\b"),
-    ("yesterday today tomorrow", "time", r"(?:yesterday|today|tomorrow)(?:\s(?:morning|afternoon|evening|night))?\b"),
+    (
+        "yesterday today tomorrow tmrw tmr",
+        "time",
+        r"(?:yesterday|today|tomorrow|tmrw?)(?:\s(?:morning|afternoon|evening|night))?\b",
+    ),
     ("day", "time", r"day (?:before yesterday|after tomorrow)\b"),
     ("tonight nowadays currently presently lately momentarily tonite yesterday's today's tomorrow's", "time", ""),
     ("now", "pass", r"now and (?:then|again)\b"),
@@ -178,6 +194,7 @@ ROWS: tuple[Row, ...] = (
     ("shortly", "time", r"shortly(?!\s+(?:after|before|there|following|prior))"),
     ("week weekend month year", "time", r"(?<=the )(?:week|weekend|month|year) (?:before last|after next)\b"),
     ("moment", "time", r"(?:(?<=at the )|(?<=at this ))moment\b(?!\s(?:of|when|that))"),
+    ("present", "time", rf"(?<=the )present (?:{_OFFICE})\b"),
     ("present", "time", r"(?<=at )present\b(?!ation|s)"),
     ("future", "time", r"(?<=in the )future\b(?!\s(?:tense|of))"),
     ("near foreseeable distant", "time", r"(?<=in the )(?:near|foreseeable|distant) future\b"),
@@ -228,6 +245,7 @@ ROWS: tuple[Row, ...] = (
     ("here", "pass", r"(?-i:Here (?:Maps|Technologies|WeGo))\b"),
     ("here here's", "pass", r"here (?:and there|to stay)\b|(?<=neither )here nor there\b"),
     ("here", "pass", r"(?-i:Here (?:Comes?|We|I|You|They|Is|Are|Lies|Be)\b)"),
+    ("over out back up down in around near right", "pass", r"(?-i:[A-Z][a-z]+ (?:Here|There))\b"),
     ("hang", "pass", r"hang in there"),
     (
         "over out back up down in around near right",
@@ -256,6 +274,7 @@ ROWS: tuple[Row, ...] = (
     ("there", "place", ""),
     ("nearby yonder hereabouts", "place", ""),
     ("locally", "place", r"(?:(?<=lives )|(?<=live )|(?<=works )|(?<=shops )|(?<=lived ))locally"),
+    ("this that", "pass", r"(?-i:Th(?:is|at) [A-Z][a-z]+)\b"),
     ("this that", "place", rf"(?:this|that) (?:{_PLACE})\b(?!\s(?:of affairs|that))"),
     ("these those", "place", r"(?:these|those) parts\b"),
     ("next", "place", r"next door\b(?!\sto\b)"),

@@ -10,8 +10,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
+from functools import lru_cache
 
-from historian.facts import Language, language_of
+from historian.facts import Language
 from historian.fold import CJK
 from historian.group_versions import Moment, Version
 from historian.messages import StoredMessage
@@ -70,11 +71,8 @@ class People:
 
     def hidden(self, text: str) -> str:
         """Return a text with every known id replaced by its alias."""
-        long = sorted((one for one in self.ids if len(one) >= _SHORTEST_ID), key=len, reverse=True)
-        if not long:
-            return text
-        pattern = "|".join(re.escape(one) for one in long)
-        return re.sub(rf"(?<![0-9A-Za-z_])(?:{pattern})(?![0-9A-Za-z_])", lambda found: self.alias(found[0]), text)
+        pattern = _any_of(self.ids)
+        return text if pattern is None else pattern.sub(lambda found: self.alias(found[0]), text)
 
     def shown(self, text: str) -> str:
         """Return a text of the model with every alias replaced by the name of its person, or the id of one without.
@@ -110,12 +108,8 @@ class Page:
     messages: tuple[StoredMessage, ...]
     people: People
     moment: Moment
+    language: Language
     zone: tzinfo = UTC
-
-    @property
-    def language(self) -> Language:
-        """The language of most of what is said."""
-        return language_of(stored.message.content for stored in self.messages)
 
     @property
     def today(self) -> str:
@@ -181,6 +175,14 @@ def chosen(heads: Sequence[Version], moment: Moment) -> tuple[Version, ...]:
         one.memory_id for one in [*weak[: MAX_STATEMENTS // 2], *strong, *weak[MAX_STATEMENTS // 2 :]][:MAX_STATEMENTS]
     }
     return tuple(one for one in ordered if one.memory_id in taken)
+
+
+@lru_cache(maxsize=8)
+def _any_of(ids: tuple[str, ...]) -> re.Pattern[str] | None:
+    """Return what matches any of these ids where it stands as a whole, the longer ones first."""
+    long = sorted((one for one in ids if len(one) >= _SHORTEST_ID), key=len, reverse=True)
+    either = "|".join(re.escape(one) for one in long)
+    return re.compile(rf"(?<![0-9A-Za-z_])(?:{either})(?![0-9A-Za-z_])") if long else None
 
 
 def _number(name: str, letter: str) -> int:

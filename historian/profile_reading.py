@@ -13,7 +13,7 @@ from historian.options import QueryOptions
 from historian.profile import PRIVATE, Profile
 from historian.profile_index import IndexedLine, ProfileIndex
 from historian.ranking import Candidate, Ranked, fused, rank
-from historian.retrieval import Retrieval
+from historian.retrieval import AUTOMATIC_SECONDS, Retrieval
 from historian.views import FoundProfile, FoundProfiles, ProfileView, VisibleLine
 
 LINES = 200
@@ -80,7 +80,9 @@ class ProfileReader:
     def fitting_lines(self, scope: Scope, entity_type: EntityType, entity_id: str, query: str) -> Mapping[str, float]:
         """Return the visible lines of one profile that fit the query, by their text, with how well they do."""
         reach = profile_reach(scope)
-        hits = self._retrieval.find("profiles", query, reach, limit=LINES, since=None, until=None)
+        hits = self._retrieval.find(
+            "profiles", query, reach, limit=LINES, since=None, until=None, patience=AUTOMATIC_SECONDS
+        )
         floor = self._options().time_decay_min_similarity
         return {
             line.text: fused(*hits.scores[row])

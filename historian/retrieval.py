@@ -18,6 +18,8 @@ from historian.text import says_nothing
 
 WARM_UP_SECONDS = 8.0
 """How long a search waits for the embedder that is still loading, before it answers by words alone and says so."""
+AUTOMATIC_SECONDS = 1.0
+"""How long one does that nobody asked for by name: a turn is held up by it."""
 CATCH_UP = 128
 """Texts without a vector that a search embeds first; more are left to the background."""
 
@@ -47,13 +49,27 @@ class Retrieval:
         self.complaints = Complaints(log)
 
     def find(
-        self, collection: str, text: str, reach: Reach, *, limit: int, since: float | None, until: float | None
+        self,
+        collection: str,
+        text: str,
+        reach: Reach,
+        *,
+        limit: int,
+        since: float | None,
+        until: float | None,
+        patience: float = WARM_UP_SECONDS,
     ) -> Hits:
-        """Return up to `limit` rows by each signal. A query without words finds nothing. Times are epoch seconds."""
+        """Return up to `limit` rows by each signal. A query without words finds nothing. Times are epoch seconds.
+
+        The embedder may take `patience` seconds until it is loaded; afterwards words alone are searched.
+        """
         if says_nothing(text) or not reach:
             return Hits({}, ())
         lexical = self._by_words(collection, text, reach, limit, since, until)
-        similar, degraded = self._by_meaning(collection, text, reach, limit, since, until)
+        similar: dict[int, float] = {}
+        degraded = self._warmed(patience)
+        if not degraded:
+            similar, degraded = self._by_meaning(collection, text, reach, limit, since, until)
         rows = {*lexical, *similar}
         return Hits({row: (similar.get(row), lexical.get(row)) for row in rows}, degraded)
 
@@ -65,6 +81,12 @@ class Retrieval:
             return ("search by meaning is warming up; words are searched",)
         return (STORE_FAILED,) if self._engine.is_store_broken else ()
 
+    def _warmed(self, patience: float) -> tuple[str, ...]:
+        """Return nothing once the embedder is loaded, else what is degraded."""
+        if self._engine.state == "cold":
+            self._engine.start()
+        return () if self._engine.wait(patience) else self.state()
+
     def _by_words(
         self, collection: str, text: str, reach: Reach, limit: int, since: float | None, until: float | None
     ) -> dict[int, float]:
@@ -75,10 +97,6 @@ class Retrieval:
     def _by_meaning(
         self, collection: str, text: str, reach: Reach, limit: int, since: float | None, until: float | None
     ) -> tuple[dict[int, float], tuple[str, ...]]:
-        if self._engine.state == "cold":
-            self._engine.start()
-        if not self._engine.wait(WARM_UP_SECONDS):
-            return {}, self.state()
         try:
             self._indexer.catch_up(CATCH_UP)
             vector = self._engine.embed_query(text)

@@ -13,7 +13,7 @@ from historian.model import Reach
 from historian.options import QueryOptions
 from historian.ranking import Candidate, fused, rank
 from historian.rerank import Reranking
-from historian.retrieval import Retrieval
+from historian.retrieval import AUTOMATIC_SECONDS, WARM_UP_SECONDS, Retrieval
 from historian.views import FoundEvent, FoundEvents
 
 CANDIDATES = 200
@@ -57,7 +57,10 @@ class EventSearch:
         options = self._options()
         since = query.since.timestamp() if query.since else None
         until = query.until.timestamp() if query.until else None
-        hits = self._retrieval.find("events", query.text, query.reach, limit=CANDIDATES, since=since, until=until)
+        patience = AUTOMATIC_SECONDS if query.automatic else WARM_UP_SECONDS
+        hits = self._retrieval.find(
+            "events", query.text, query.reach, limit=CANDIDATES, since=since, until=until, patience=patience
+        )
         readable = self._events.within(query.reach)
         worth = [row for row, signals in hits.scores.items() if _can_rank(*signals, options.time_decay_min_similarity)]
         found = {item.row: item for item in readable.rows(worth) if _fits(item, query, since, until)}

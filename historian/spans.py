@@ -19,6 +19,7 @@ _CLOSERS: Final = {
 }
 _ONE_LINE: Final = frozenset("\"'`")
 _OPENER: Final = re.compile("[" + "".join(_CLOSERS) + "]")
+_TOPIC: Final = re.compile(r"#(?!\d)[^#\s，。；、]{1,40}#")
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_@#$%&=+~.:/\\-]+")
 _URL: Final = re.compile(r"[a-z]{2,8}://[^\s<>，。！？；、）”》]+|(?<!\w)\w{1,64}(?:_\w{1,64})+(?:\.[a-z0-9]{1,5}\b)?")
 _ADDRESS: Final = re.compile(r"://|[@#_\\]|^[./~]|[A-Za-z0-9]\.[a-z]{1,5}\b|^--|\w=\w")
@@ -106,7 +107,7 @@ def _is_ascii_letter(char: str) -> bool:
 
 def _tokens(text: str) -> list[Span]:
     """Return addresses, paths and identifiers: unbroken runs that hold `://`, `_`, `@`, a dotted name and so on."""
-    spans = [match.span() for match in _URL.finditer(text)]
+    spans = [match.span() for pattern in (_URL, _TOPIC) for match in pattern.finditer(text)]
     for match in _TOKEN.finditer(text):
         token = match.group().rstrip(".:")
         if len(token) > 2 and _ADDRESS.search(token) and not _NO_ADDRESS.fullmatch(token):

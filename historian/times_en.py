@@ -11,6 +11,7 @@ from historian import days
 from historian.days import DateHit, Value
 from historian.expressions_en import (
     AFTER_DAY,
+    AFTER_OBJECT,
     AGO,
     ATTRIBUTE,
     BARE_WEEKDAY,
@@ -23,6 +24,7 @@ from historian.expressions_en import (
     NAMED_AFTER,
     NAMED_BEFORE,
     NOT_IN,
+    OF_DAYS,
     PARTS,
     PERIOD,
     SEASON,
@@ -35,6 +37,7 @@ from historian.expressions_en import (
 )
 from historian.numerals import en_number, en_ordinal
 from historian.patterns import pick
+from historian.phrasing import starts_sentence
 from historian.said import Build, Said, within_calendar
 
 
@@ -80,14 +83,23 @@ def weekday_number(word: str) -> int:
     return WEEKDAYS.index(word) if word in WEEKDAYS else SHORT[word]
 
 
+_AIMED: Final = re.compile(
+    r"(?:\b(?:on|by|for|to|from|until|till|since|before|after)\s|[.!?,]\s?|^\s?)$", re.IGNORECASE
+)
+_FULL: Final = {"tmrw": "tomorrow", "tmr": "tomorrow"}
+
+
 def _day_word(match: re.Match[str], said: Said) -> Value | None:
     text, today = match.string, said.today
-    if pick(match, "near"):
+    near = pick(match, "near").lower()
+    if near:
         if TITLE_BEFORE.search(text, max(0, match.start() - 12), match.start()):
             return None
         if TITLE_AFTER.match(text, match.end()):
             return None
-        shift = {"yesterday": -1, "today": 0, "tomorrow": 1}[pick(match, "near").lower()]
+        shift = {"yesterday": -1, "today": 0, "tomorrow": 1}[_FULL.get(near, near)]
+    elif re.search(r"\b(?:Day|Night)\b", match.group()) and not starts_sentence(text, match.start()):
+        return None  # a title: The Day After Tomorrow
     elif pick(match, "far"):
         shift = -2 if "before" in pick(match, "far").lower() else 2
     else:
@@ -142,7 +154,9 @@ def _after_day(match: re.Match[str], said: Said) -> Value | None:
 def _in(match: re.Match[str], said: Said) -> Value | None:
     text, start, end = match.string, match.start(), match.end()
     left, _ = said.clauses.bounds(start, end)
-    if pick(match, "in").lower() == "within" or re.match(r"\s(?:of|a\srow|total)\b|['’]s?\b", text[end : end + 8]):
+    if pick(match, "in").lower() == "within" or re.match(
+        r"\s(?:of|a\srow|total|or\s(?:less|more|so)|flat)\b|['’]s?\b", text[end : end + 9]
+    ):
         return None
     if (
         said.clauses.first(NOT_IN, left, start) is not None
@@ -158,6 +172,8 @@ def _weekday_step(match: re.Match[str], said: Said) -> Value | None:
     today, text = said.today, match.string
     word = pick(match, "wd")
     number = weekday_number(word)
+    if word[0].isupper() and pick(match, "step")[:1].isupper() and not starts_sentence(text, match.start()):
+        return None
     if re.match(r"\s(?:of|in)\s(?!the\s(?:morning|afternoon|evening))", text[match.end() : match.end() + 20]):
         return None
     if pick(match, "rel"):
@@ -194,7 +210,10 @@ def _bare_weekday(match: re.Match[str], said: Said) -> Value | None:
     )
     if named and not before.rstrip().endswith((".", "!", "?")) and SURNAME_AFTER.match(text, end):
         return None
-    if ATTRIBUTE.search(before) or said.clauses.is_habit(start, end):
+    owned = ATTRIBUTE.search(before) is not None and not (before.endswith("her ") and AFTER_OBJECT.match(text, end))
+    if not _AIMED.search(before) and OF_DAYS.match(text, end):
+        return None
+    if owned or said.clauses.is_habit(start, end):
         return None
     aimed = re.search(r"\b(?:to|for|by|till)\s$", before, re.IGNORECASE) is not None
     since = re.search(r"\bsince\s(?:early\s|late\s)?$", before, re.IGNORECASE) is not None

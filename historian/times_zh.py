@@ -11,6 +11,7 @@ from typing import Final
 from historian import days
 from historian.days import DateHit, Period, Value
 from historian.happenings import EVENT_BEFORE
+from historian.lookalikes import NAMED_MING, SAYINGS
 from historian.numerals import ZH_NUMBER, zh_number
 from historian.patterns import compile_shared, pick, took_part
 from historian.said import Build, Said, within_calendar
@@ -33,7 +34,7 @@ _MEASURE: Final = (
 )
 _WEEKDAY: Final = (
     r"(?P<wd>一(?!直|样|起(?!床|飞|草)|共|些|切|下子|般|定|旦|边|度|向|再|同(?!事|学|步|意)|整周|家[人三四])|"
-    r"二(?!手|维|胎)|三(?!亚|峡|里屯|星堆)|四(?!川)|五(?!台山|粮)|六(?!合)|"
+    r"二(?!手|维|胎)|三(?!亚|峡|里屯|星堆)|四(?!川)|五(?!台山|粮)|六(?![合日])|"
     r"日(?!常(?!规)|报(?![名到价告修警销])|志(?!愿)|记(?!得)|[程历用语元均本子])|天(?![气天津空才文猫])|[1-6](?![0-9.:：]))"
     + _MEASURE
 )
@@ -50,7 +51,7 @@ _DAY_OF_MONTH: Final = (
 _MONTH: Final = r"(?P<month>十[一二]?|1[0-2]|0?[1-9]|[一二三四五六七八九])\s?月"
 
 _DAY_WORD: Final = re.compile(
-    r"(?:(?<![目以之提眼从先饭午年史])(?P<far_past>大{0,3})前[天日]|(?<![以之今然最往先随落背前日雨饭课])(?P<far>大{0,3})后天|"
+    r"(?:(?<![目以之提眼从先饭午年史])(?P<far_past>大{0,3})前[天日]|(?<![以之今然最往先随落背前日雨饭课])(?P<far>大{0,3})(?<!明)后天|(?P<both>明后|今明|昨今)两?天|"
     r"(?P<near>[昨今明][天日]|[昨今明]儿个?))(?![早晚晨](?:[^上间晨餐饭点]|$))" + _THEN
 )
 _NOT_DAY: Final = re.compile(
@@ -59,15 +60,14 @@ _NOT_DAY: Final = re.compile(
     r"前日(?:本|元|语)|今天子|昨日黄花"
 )
 _SPLIT_WORD: Final = re.compile(
-    r"[清文说聪透表声证如](?:今天|明天)[气下]|昆明[天日早晚]|"
-    r"(?<=[一-鿿])(?<![到在于等是定约改们要说从的我你他她它会就])明天天(?![亮黑气])"
+    rf"[清文说聪透表声证如](?:今天|明天)[气下]|{NAMED_MING}|{SAYINGS}|(?<=[一-鿿])(?<![我你他她们])前夜"
 )
 _COMPACT_DAY: Final = re.compile(
     r"(?:(?P<word>[昨今明])|(?<![以之目提从先眼])(?P<before>前))(?P<when>晚(?!报|安|餐|饭|点名)|早(?!餐|饭|点|就|已|期)|晨|夜)"
     r"(?:上(?![课班学车网台线])|间|里|晨(?![跑会练读]))?"
 )
 _WEEK_STEP: Final = compile_shared(
-    _STEP + _WEEK + rf"(?:(?:\s?的?\s?{_WEEK})?{_WEEKDAY}{_THEN}|(?P<end>末(?![日尾端期]){_THEN})|"
+    _STEP + _WEEK + rf"(?:(?:\s?的?\s?{_WEEK})?{_WEEKDAY}{_THEN}|(?P<end>(?:末|六日)(?![日尾端期]){_THEN})|"
     r"(?![围边期刊年转密全到易身游记])(?P<whole>))"
 )
 _BARE_WEEKDAY: Final = compile_shared(
@@ -90,10 +90,14 @@ _UNITS: Final = {
     **dict.fromkeys(("小时", "钟头"), "hour"),
     **dict.fromkeys(("天", "日"), "day"),
     **dict.fromkeys(("周", "星期", "礼拜"), "week"),
+    **dict.fromkeys(("min", "mins", "minute", "minutes"), "minute"),
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), "hour"),
+    **dict.fromkeys(("day", "days"), "day"),
+    **dict.fromkeys(("week", "weeks"), "week"),
     "月": "month",
     "年": "year",
 }
-_UNIT: Final = "秒钟?|分钟|刻钟|小时|钟头|天|日|周|星期|礼拜|月|年"
+_UNIT: Final = "mins?|minutes?|h(?:ou)?rs?|h|days?|weeks?|秒钟?|分钟|刻钟|小时|钟头|天|日|周|星期|礼拜|月|年"
 _AMOUNT: Final = (
     rf"(?:(?P<n>{ZH_NUMBER}(?:\.5)?)\s?(?P<ge>个)?(?P<mid>半)?\s?|(?P<half>半)个?)(?P<unit>{_UNIT})(?P<tail>半)?"
 )
@@ -104,6 +108,7 @@ _OFFSET: Final = re.compile(
     + r"(?:的(?P<anniversary>今天))?"
     + _THEN
 )
+_WILL_BE: Final = re.compile(r"[^，。；！？]{0,12}就[^，。；！？]{1,8}了")
 _COMPOUND: Final = re.compile(
     rf"(?<![0-9零〇一二两三四五六七八九十百千几])(?P<big>{ZH_NUMBER})(?:(?P<years>年)零?|个?小时零?|个?钟头零?)(?P<small>{ZH_NUMBER})(?P<unit>个月|分钟?)"
     r"(?P<way>以前|之前|前|以后|之后|后)"
@@ -142,7 +147,10 @@ def _hit(match: re.Match[str], value: Value) -> DateHit:
 
 
 def _day_word(match: re.Match[str], said: Said) -> Value | None:
-    near = pick(match, "near")
+    near, both = pick(match, "near"), pick(match, "both")
+    if both:
+        first = said.today + timedelta(days={"昨": -1, "今": 0, "明": 1}[both[0]])
+        return replace(days.weekend(said.today), first=first, last=first + timedelta(days=1))
     if near:
         shift = {"昨": -1, "今": 0, "明": 1}[near[0]]
     elif took_part(match, "far"):
@@ -226,6 +234,8 @@ def _amount(match: re.Match[str]) -> tuple[str, float] | None:
         whole = zh_number(number)
         amount = -1 if whole is None else float(whole)
         amount += 0.5 if pick(match, "mid") or pick(match, "tail") else 0
+    if number[:1] in {"百", "千"}:
+        return None  # 百年后 is a saying, not a count
     if amount <= 0 or (unit == "年" and amount > 1000):
         return None
     return ("minute", amount * 15) if unit == "刻钟" else (_UNITS[unit], amount)
@@ -237,7 +247,8 @@ def _offset(match: re.Match[str], said: Said) -> Value | None:
     if found is None or EVENT_BEFORE.search(text, max(0, start - 4), start):
         return None
     sign = -1 if "前" in pick(match, "way") else 1
-    if sign > 0 and said.clauses.is_past(start, end):
+    opens = not text[:start].strip() and _WILL_BE.match(text, end) is not None
+    if sign > 0 and said.clauses.is_past(start, end) and not opens:
         return None
     unit, amount = found
     if pick(match, "anniversary") and unit in {"year", "month"}:

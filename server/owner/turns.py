@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from historian.errors import InvalidInputError
+from historian.events import EventStore
 from historian.model import Scope
 from historian.session import Session
 from historian.tombstones import Tombstones
@@ -47,7 +48,11 @@ class TurnRequests:
 
     def _migrate(self, scope: Scope, record: Mapping[str, Any], request: Mapping[str, Any]) -> str:
         request_id = f"{MIGRATED}{record['mark']}"
-        if not self._may_come(scope, request_id, again=bool(request.get("again"))):
+        event_id = f"{request_id}:0:0"
+        if EventStore(self._household.database).named(scope.owner, event_id) is not None:
+            return "known"
+        was_forgotten = self._was_forgotten(scope, event_id)
+        if was_forgotten and not request.get("again"):
             return "forgotten"
         session = Session(
             timezone=str(request["timezone"]),
@@ -57,15 +62,16 @@ class TurnRequests:
             said_at=record["at"],
         )
         closed = self._household.memory.of(scope, session).end(
-            memo=record["memo"], observations=record["observations"], location=record["place"]
+            memo=record["memo"],
+            observations=record["observations"],
+            location=record["place"],
+            force=was_forgotten,  # else it would be taken for a repeat of the call that was forgotten
         )
-        return "known" if closed.duplicate else "queued"
-
-    def _may_come(self, scope: Scope, request_id: str, *, again: bool) -> bool:
-        """Say whether no event of that turn was forgotten; with `again` they may come back."""
-        event_id = f"{request_id}:0:0"
-        if again:
+        if was_forgotten:
             with self._household.database.write() as connection:
                 Tombstones(connection, scope.owner.key).lift("event", event_id)
+        return "known" if closed.duplicate else "queued"
+
+    def _was_forgotten(self, scope: Scope, event_id: str) -> bool:
         with self._household.database.read() as connection:
-            return not Tombstones(connection, scope.owner.key).has("event", event_id)
+            return Tombstones(connection, scope.owner.key).has("event", event_id)

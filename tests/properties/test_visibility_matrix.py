@@ -11,7 +11,11 @@ from typing import Any
 
 import pytest
 
-from tests.kit.home import Person, home
+from historian.group_store import GroupStore
+from historian.group_strength import StrengthRule
+from historian.group_versions import Moment
+from historian.model import Owner
+from tests.kit.home import Home, Person, home
 from tests.kit.published import Request, as_text, every_request, listing
 from tests.kit.toolsets import existing_toolsets
 
@@ -32,6 +36,7 @@ KINDS: dict[str, frozenset[str]] = {
     "event": frozenset({"events", "page", "context"}),
     "memo": frozenset({"events", "page", "status", "context"}),
     "pinned note": frozenset({"pinned", "context"}),
+    "group statement": frozenset({"statements", "context"}),
     "profile line": frozenset({"people", "groups", "context"}),
 }
 """The kinds of row, and where each could show at all. The text of an event is also that of a profile line."""
@@ -39,10 +44,11 @@ IN_CONTEXT: dict[str, tuple[str, ...]] = {
     "event": ("events",),
     "memo": ("memos",),
     "pinned note": ("pinned",),
+    "group statement": ("group_memories",),
     "profile line": ("profile", "group_profile", "events"),
 }
 """The sections of a context that show each kind; what an event says there already, no profile line repeats."""
-MARKER = re.compile(r"\b(?:M|O|K|P)-\w+-\w+\b")
+MARKER = re.compile(r"\b(?:M|O|K|P|S)-\w+-\w+\b")
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,7 @@ class Cell:
     @property
     def marker(self) -> str:
         """The mark that the texts of this row carry."""
-        letter = {"message": "M", "memo": "K", "pinned note": "P"}.get(self.kind, "O")
+        letter = {"message": "M", "memo": "K", "pinned note": "P", "group statement": "S"}.get(self.kind, "O")
         return f"{letter}-{PEOPLE[self.whose]}-{PLACES[self.where] or 'private'}"
 
 
@@ -81,8 +87,8 @@ def test_the_table_has_a_row_for_everything_there_is() -> None:
     assert all(cell.shown <= KINDS[cell.kind] for cell in cells())
 
 
-async def populate(host: Person) -> tuple[list[str], list[str]]:
-    """Let everybody close a turn everywhere; return the ids of jobs and events."""
+async def populate(house: Home, host: Person) -> tuple[list[str], list[str]]:
+    """Let everybody close a turn everywhere, and each group know something of it; return the ids of jobs and events."""
     jobs: list[str] = []
     for user, group in itertools.product(PEOPLE.values(), PLACES.values()):
         mark = f"{user}-{group or 'private'}"
@@ -95,7 +101,17 @@ async def populate(host: Person) -> tuple[list[str], list[str]]:
             )
         )
         await person.call("memory_add", text=f"The tent 帐篷 P-{mark} is always meant.")
+        if group is not None:
+            know(house, Owner("group", group), f"The group shares the tent 帐篷 S-{mark}.", f"end:{jobs[-1]}")
     return jobs, [f"{job}:0:{index}" for job in jobs for index in range(2)]
+
+
+def know(house: Home, group: Owner, statement: str, message_id: str) -> None:
+    """Let a group have a statement, as a model would make it."""
+    database = house.household.database
+    step = Moment(1_771_588_800_000, StrengthRule()).create(statement, [], "said so", [message_id])
+    with database.write() as connection:
+        GroupStore(database).apply(connection, group, step)
 
 
 @dataclass
@@ -110,7 +126,10 @@ class Asker:
     async def answers(self) -> dict[str, str]:
         """Return all that comes out, by family."""
         if self.target:
-            return {"events": await self.told("search_events", query=PROBE, top_k=200, **self.target)}
+            return {
+                "events": await self.told("search_events", query=PROBE, top_k=200, **self.target),
+                "statements": await self.statements(**self.target),
+            }
         found = {
             "messages": [
                 await self.told("messages_list", page_size=200),
@@ -136,9 +155,16 @@ class Asker:
                 *[await self.told("memory_status", job_id=job) for job in self.jobs],
             ],
             "pinned": [await self.told("memory_list")],
+            "statements": [await self.statements()],
             **await self.context(),
         }
         return {family: "\n".join(texts) for family, texts in found.items()}
+
+    async def statements(self, **target: str) -> str:
+        """Return what the tools of group memory give."""
+        listed = await self.told("group_memories", status="all", **target)
+        found = await self.told("search_group_memories", query=PROBE, threshold=0, limit=200, **target)
+        return "\n".join([listed, found, await self.told("memory_changes", days=3650, **target)])
 
     async def context(self) -> dict[str, list[str]]:
         """Return what a context holds of each kind."""
@@ -166,8 +192,8 @@ async def ask(host: Person, jobs: Sequence[str], events: Sequence[str]) -> dict[
 
 async def test_every_cell_of_the_table_is_true(tmp_path: Path) -> None:
     """P45, P46, P48, P52."""
-    async with home(tmp_path) as house, house.host(toolsets=("host", "pinned")) as host:
-        given = await ask(host, *await populate(host))
+    async with home(tmp_path) as house, house.host(toolsets=("host", "pinned", "group")) as host:
+        given = await ask(host, *await populate(house, host))
     wrong: list[str] = []
     for cell in cells():
         asked = given[cell.request]
@@ -189,7 +215,7 @@ async def test_no_other_tool_shows_what_no_cell_shows(tmp_path: Path, request_na
     targets = [name for name, said in REQUESTS.items() if "target" in said and said["groups"] == bound]
     may = {cell.marker for cell in cells() if cell.request in {request_name, *targets} and cell.shown}
     async with home(tmp_path) as house, house.host(toolsets=existing_toolsets()) as host:
-        jobs, events = await populate(host)
+        jobs, events = await populate(house, host)
         person = host.acting("ann", **REQUESTS[request_name])
         ids = [*PEOPLE.values(), "hikers", "climbers", *jobs, *events, *(f"end:{job}" for job in jobs)]
         published = await listing(person.client)

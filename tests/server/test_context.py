@@ -39,6 +39,7 @@ async def said(person: Person, *texts: str, conversation: str = "c", at: datetim
 
 async def test_an_empty_memory_says_so_in_a_short_honest_text(tmp_path: Path) -> None:
     async with home(tmp_path) as house, house.client() as alice:
+        await alice.call("search_events", query="until the embedder is loaded")
         for arguments in ({}, {"message": "What am I allergic to?"}, {"message": "我对什么过敏？"}):
             context = await alice.call("build_context", **arguments)
             assert context["text"] == "Nothing is remembered here yet."

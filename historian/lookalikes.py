@@ -1,0 +1,17 @@
+"""Chinese words and names in which a word for a time begins in the middle: 光明日报, 昆明天气, 姚明年薪, 招待会."""
+
+from __future__ import annotations
+
+from typing import Final
+
+NAMED_MING: Final = (
+    r"[光文黎]明[日天晨]|昆明[天日早晚年]|(?<=[一-鿿])(?<![到在于等是定约改们要说从的我你他她它会就])明"
+    r"(?:天天(?![亮黑气])|天[赋津堂]|天花板|天黑[才了前之]|日常|年薪|年龄|年假(?!期)|年终奖?|年纪|"
+    r"(?:早上|晚上)(?![课班学车网台线飞]))"
+)
+"""Pattern of a name that ends in 明, or a word with 明 inside, and what follows it."""
+SAYINGS: Final = (
+    "早知今日|既有今日|今日有酒今日醉|先天[^，。；！？]{0,8}后天|后天下之乐|昨日黄花|明日黄花|明日何其多|改天换地|从古至今|"
+    "自古至今|自古迄今|大敌当前|国难当前|大[年]初[一二三四五六七八九十]|年初[一二三四五六七八九十]|正月初|腊月初"
+)
+"""Pattern of sayings, and of days of the lunar new year, that hold a word for a time and name no day of speaking."""
