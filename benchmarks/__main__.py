@@ -13,6 +13,7 @@ SETTINGS: dict[str, list[str]] = {
     "end": ["40"],
     "startup": ["9"],
     "search": ["1000", "20000"],
+    "context": ["10000"],
     "size": ["10000"],
     "queue": ["2000"],
     "owner": ["3"],

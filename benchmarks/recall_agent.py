@@ -57,6 +57,7 @@ class Search:
     tokens: float = 0.0
     lists: dict[str, list[str]] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
+    view: list[str] = field(default_factory=list)
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         result = await self.client.call_tool(tool, arguments)
@@ -119,6 +120,19 @@ async def client_of(household: Household, user: str) -> AsyncGenerator[Client]:
         yield client
 
 
+async def searched(
+    household: Household, questions: Sequence[Mapping[str, Any]], newest: Mapping[str, datetime]
+) -> AsyncGenerator[tuple[Mapping[str, Any], Search]]:
+    """Look into every question, on behalf of the user whose conversation it is about."""
+    for user in dict.fromkeys(question["conversation_id"] for question in questions):
+        async with client_of(household, user) as client:
+            for question in questions:
+                if question["conversation_id"] == user:
+                    search = Search(client)
+                    search.view = await find(search, question, newest[user])
+                    yield question, search
+
+
 async def measure(data: Path, names: Sequence[str], limit: int) -> bool:
     """Print a line for each set; return whether each view is at least as good as the best single search."""
     score, good = scorer(data), True
@@ -156,13 +170,9 @@ async def one_set(
         newest[message["conversation_id"]] = max(at, newest.get(message["conversation_id"], at))
     sums: dict[str, float] = defaultdict(float)
     begin = time.perf_counter()
-    for question in questions:
-        user = question["conversation_id"]
-        async with client_of(household, user) as client:
-            search = Search(client)
-            view = await find(search, question, newest[user])
+    for question, search in [found async for found in searched(household, questions, newest)]:
         groups = [set(g) for g in question.get("evidence_groups") or [[m] for m in question["evidence_message_ids"]]]
-        found = {"lexical": search.lists.get("words", []), "hybrid": search.lists["question"], "view": view}
+        found = {"lexical": search.lists.get("words", []), "hybrid": search.lists["question"], "view": search.view}
         for mode, ids in found.items():
             sums[mode] += score(groups, [plain(one) for one in ids])["R@10"]
         sums["steps"] += search.steps

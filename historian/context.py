@@ -69,7 +69,10 @@ class ContextReader:
             *self._of_group(scope, query, told, options.group_statements_k),
             ContextSection("memos", tuple(self._memos(scope, options.recent_memos_inject_k))),
         ]
-        nothing = NOTHING if not query.texts or not self._newest(scope, 1) else NOTHING_FITTING
+
+        def nothing() -> str:
+            return NOTHING if not query.texts or not self._newest(scope, 1) else NOTHING_FITTING
+
         degraded = (*self._options.switched_off(), *degraded)
         return fit(sections, options.max_tokens, load_zone(session.timezone), degraded, nothing=nothing)
 

@@ -18,7 +18,7 @@ from historian.looking import Looking
 from historian.pinned import NoteKeeper
 from historian.profile_reading import ProfileReader
 from historian.profile_versions import ProfileVersions
-from historian.recalling import Recaller
+from historian.recall_parts import RecallParts
 from historian.record import Record
 from historian.searching import EventSearch
 from historian.status import StatusReader
@@ -46,5 +46,5 @@ class Parts:
     looking: Looking
     context: ContextReader
     pinned: NoteKeeper
-    recaller: Recaller
+    recalling: RecallParts
     groups: GroupParts

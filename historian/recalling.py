@@ -7,19 +7,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from historian.chat import Chat
-from historian.clock import Clock
 from historian.errors import InvalidInputError, ModelError, NotConfiguredError
 from historian.evidence_reading import MAX_QUERY, ScopedEvidence
 from historian.fold import has_cjk
-from historian.live import LiveOptions
 from historian.memory_view import Claim, Limits, MemoryView
 from historian.recall_budget import Budget
 from historian.recall_looking import Found, Looker
+from historian.recall_parts import Progress, RecallParts
 from historian.recall_speaking import Said, Speaker
 from historian.verifying import ViewVerifier
 from historian.zones import load_zone
-from prompts import PromptLibrary
 
 SHOWN = 10
 """Messages that stand for evidence where the model gave no point."""
@@ -27,9 +24,6 @@ UNUSABLE_IN_A_ROW = 3
 CANCELLED = "The caller no longer waits."
 
 log = logging.getLogger(__name__)
-
-Progress = Callable[[int, int, str], None]
-"""Is told how many rounds are done, of how many at most, and what was done last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +40,7 @@ class Wish:
 class Recaller:
     """The recall loop. `recall` blocks as long as its budget lasts; thread-safe."""
 
-    chat: Chat
-    prompts: PromptLibrary
-    options: LiveOptions
-    clock: Clock
+    parts: RecallParts
 
     def recall(
         self,
@@ -68,14 +59,14 @@ class Recaller:
             InvalidInputError: the question is blank.
             StoreError: the record cannot be read.
         """
-        if not self.chat.configured("recall"):
+        if not self.parts.chat.configured("recall"):
             raise NotConfiguredError(
                 "recall needs a chat model: set chat.model or chat.recall.model. Without one, search with "
                 "semantic_search and lexical_search as the skill at skill://recall/SKILL.md says."
             )
         if not wish.question.strip():
             raise InvalidInputError("recall needs a question; say what is to be remembered.")
-        return _Recall(self, replace(wish, question=wish.question[:MAX_QUERY]), evidence, timezone).run(
+        return _Recall(self.parts, replace(wish, question=wish.question[:MAX_QUERY]), evidence, timezone).run(
             progress, is_cancelled
         )
 
@@ -83,20 +74,20 @@ class Recaller:
 class _Recall:
     """One question."""
 
-    def __init__(self, recaller: Recaller, wish: Wish, evidence: ScopedEvidence, timezone: str) -> None:
-        self._recaller = recaller
+    def __init__(self, parts: RecallParts, wish: Wish, evidence: ScopedEvidence, timezone: str) -> None:
+        self._parts = parts
         self._wish = wish
         self._zone = load_zone(timezone)
         self._looker = Looker(evidence)
         self._verifier = ViewVerifier(evidence, self._zone)
-        self._budget = Budget(recaller.options.now.recall)
+        self._budget = Budget(parts.options.now.recall)
         self._draft: Claim | None = None
         self._corrected = False
         self._unusable = 0
 
     def run(self, progress: Progress, is_cancelled: Callable[[], bool]) -> MemoryView:
         """Ask until the view is finished or a budget is used up."""
-        most = self._recaller.options.now.recall.rounds
+        most = self._parts.options.now.recall.rounds
         speaker = self._speaker()
         stopped = ""
         while not stopped:
@@ -125,13 +116,13 @@ class _Recall:
         return self._looker.found
 
     def _speaker(self) -> Speaker:
-        wish, now = self._wish, self._recaller.clock.now().astimezone(self._zone)
+        wish, now = self._wish, self._parts.clock.now().astimezone(self._zone)
         found = self._looker.first(wish.question, now, wish.since, wish.until, wish.role)
         language = "zh" if has_cjk(wish.question) else "en"
-        prompt = self._recaller.prompts.load("recall", language).render(
+        prompt = self._parts.prompts.load("recall", language).render(
             question=wish.question, now=now.isoformat(timespec="minutes"), found=found
         )
-        return Speaker(self._recaller.chat, prompt, self._budget)
+        return Speaker(self._parts.chat, prompt, self._budget)
 
     def _is_finished(self, said: Said, speaker: Speaker) -> bool:
         """Do what the model wants; say whether that was the end."""
@@ -161,7 +152,7 @@ class _Recall:
         self._corrected = True
         wrong = [f"{doubt.text[:200]} – {doubt.reason}" for doubt in doubts]
         language = "zh" if has_cjk(self._wish.question) else "en"
-        retry = self._recaller.prompts.load("recall.retry", language).render(violations=wrong)
+        retry = self._parts.prompts.load("recall.retry", language).render(violations=wrong)
         speaker.tell(retry.turns[0].content)
         return True
 

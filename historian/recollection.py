@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from historian.evidence_reading import ScopedEvidence
-from historian.memory_view import MemoryView
 from historian.model import Scope
 from historian.narrowing import instant_bounds, role_named
 from historian.parts import Parts
-from historian.recalling import Progress, Wish
+from historian.recall_parts import Progress
 from historian.session import Session
-from historian.verifying import ViewVerifier
-from historian.view_reading import read_view
 from historian.zones import load_zone
+
+if TYPE_CHECKING:
+    from historian.memory_view import MemoryView
 
 
 class ScopedRecollection:
@@ -39,13 +40,19 @@ class ScopedRecollection:
         Raises:
             NotConfiguredError: no chat model is set for recall.
         """
+        from historian.recalling import Recaller, Wish
+
         since, until = instant_bounds(time_range, load_zone(self._session.timezone))
         wish = Wish(question, since, until, role_named(role))
-        view = self._parts.recaller.recall(wish, self._evidence, self._session.timezone, progress, is_cancelled)
+        recaller = Recaller(self._parts.recalling)
+        view = recaller.recall(wish, self._evidence, self._session.timezone, progress, is_cancelled)
         return self._noted(view)
 
     def verify(self, view: object) -> MemoryView:
         """Return a view that some agent made, verified against the record."""
+        from historian.verifying import ViewVerifier
+        from historian.view_reading import read_view
+
         verifier = ViewVerifier(self._evidence, load_zone(self._session.timezone))
         return self._noted(verifier.verify(read_view(view)))
 

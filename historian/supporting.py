@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date
 
 from historian.expressions_en import MONTHS
 from historian.identity_numbers import figures
@@ -21,20 +21,20 @@ _SAYS = {
 }
 
 
-def unsupported(statement: str, texts: Sequence[str], names: Sequence[str], times: Sequence[datetime]) -> str:
+def unsupported(statement: str, texts: Sequence[str], names: Sequence[str], days: Sequence[date]) -> str:
     """Return why `statement` does not follow from `texts`, as one sentence, or nothing where it does.
 
-    `names` are those of who said it, `times` (aware) when: both may be told in the statement.
+    `names` are those of who said it, `days` when, and which days it names: both may be told in the statement.
     """
+    statement = _without_dates(statement, days)
     if not content_of(statement):
         return "It says nothing that evidence could bear out."
-    given = (*names, *(known for time in times for known in _dates(time)))
-    drifts = check_extract(Material("\n".join(texts), "", given), statement)
+    drifts = check_extract(Material("\n".join(texts), "", tuple(names)), statement)
     reasons = [
         _SAYS.get(drift.kind, "{} does not stand in its evidence").format(_as_written(drift.found, statement))
         for drift in drifts
     ]
-    said, written = figures("\n".join((*texts, *names))), figures(_without_dates(statement, times))
+    said, written = figures("\n".join((*texts, *names))), figures(statement)
     invented = sorted((written.numbers - said.numbers) | (written.ids - said.ids))
     reasons += [f"{found} does not stand in its evidence" for found in invented]
     said_once = "; ".join(list(dict.fromkeys(reasons))[:MOST_REASONS])
@@ -48,20 +48,22 @@ def _as_written(found: str, statement: str) -> str:
     )
 
 
-def _dates(time: datetime) -> tuple[str, ...]:
-    month = MONTHS[time.month - 1]
-    return (f"年 月 日 月份 {month} {month[:3]}",)
-
-
-def _without_dates(statement: str, times: Sequence[datetime]) -> str:
-    """Return a statement without the dates on which its evidence was said, however they are written."""
-    for time in times:
-        month, chinese = MONTHS[time.month - 1], f"(?:{time.month}|{_MONTHS_ZH[time.month - 1]})"
-        for form in (
-            rf"{time:%Y-%m-%d}|{time:%Y-%m}",
-            rf"(?:{time.year}\s*年\s*)?(?<![\d十]){chinese}\s*月(?:份|\s*{time.day}\s*[日号])?(?!\s*\d)",
-            rf"\b(?:{month}|{month[:3]})\b(?:\s+{time.day}(?:st|nd|rd|th)?\b)?(?:,?\s*{time.year}\b)?",
-            rf"\b(?<!\d){time.year}(?:\s*年|\b)",
-        ):
+def _without_dates(statement: str, days: Sequence[date]) -> str:
+    """Return a statement without the dates on which its evidence was said, whole ones first, however written."""
+    for forms in zip(*(_forms(day) for day in days), strict=True):
+        for form in forms:
             statement = re.sub(form, " ", statement, flags=re.IGNORECASE)
     return statement
+
+
+def _forms(day: date) -> tuple[str, ...]:
+    """Return patterns of a date: day, month and year."""
+    month, chinese = MONTHS[day.month - 1], f"(?:{day.month}|{_MONTHS_ZH[day.month - 1]})"
+    english, year = rf"\b(?:{month}|{month[:3]})\b", rf"(?:,?\s*{day.year}\b)?"
+    return (
+        rf"(?<!\d){day:%Y-%m-%d}(?!\d)"
+        rf"|(?:{day.year}\s*年\s*)?(?<![\d十]){chinese}\s*月\s*{day.day}\s*[日号]"
+        rf"|{english}\s+{day.day}(?:st|nd|rd|th)?\b{year}",
+        rf"(?<!\d){day:%Y-%m}(?![\d-])|(?:{day.year}\s*年\s*)?(?<![\d十]){chinese}\s*月份?(?!\s*\d)|{english}(?!\s+\d{{1,2}}\b){year}",
+        rf"(?<![\d-]){day.year}(?:\s*年|(?![\d-]))",
+    )

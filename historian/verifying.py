@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 
 from historian.conflicts import SEARCHED, ConflictFinder, Contrary, tells_both
 from historian.errors import InvalidInputError, NotFoundError
 from historian.evidence_reading import ScopedEvidence
 from historian.memory_view import Claim, Conflict, Doubt, Limits, MemoryView, Point, Proof, Quote, Removed
+from historian.message_question import MOST_CHARACTERS
 from historian.model import Message
+from historian.named_days import named_days
 from historian.quotations import is_quoted_from, shown
 from historian.supporting import unsupported
 from historian.voices import Part, parts_of
@@ -148,14 +150,20 @@ class ViewVerifier:
         parts = [part for message in messages for part in self._parts(message, checked)]
         names = [name for one in messages for name in (one.sender_name, one.sender_id) if name]
         names += [part.who for part in parts if part.proves(text) and part.who]
-        times = [time for one in messages for time in (one.ts, one.ts.astimezone(self._zone))]
+        days = [day for one in messages for day in self._days(one)]
         proving = [part.text for part in parts if part.proves(text)]
         others = [part for part in parts if not part.proves(text)]
-        reason = unsupported(text, proving, names, times) if proving else others[0].reason if others else UNQUOTED
+        reason = unsupported(text, proving, names, days) if proving else others[0].reason if others else UNQUOTED
         if not reason or not others or not proving:
             return reason
-        whole = unsupported(text, [part.text for part in parts], names, times)
+        whole = unsupported(text, [part.text for part in parts], names, days)
         return reason if whole else others[0].reason
+
+    def _days(self, message: Message) -> list[date]:
+        """Return on which days a message was said, and the days that it names: yesterday, 上周末."""
+        said = message.ts.astimezone(self._zone)
+        named = [day for day in named_days(message.content[:MOST_CHARACTERS], said) if not day.yearly]
+        return [message.ts.date(), said.date(), *(edge for day in named for edge in (day.first, day.last))]
 
     def _parts(self, message: Message, checked: _Checked) -> tuple[Part, ...]:
         if message.message_id not in checked.parts:

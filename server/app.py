@@ -47,7 +47,8 @@ Lifespan = Callable[[MCPServer[Attached]], AbstractAsyncContextManager[Attached]
 INSTRUCTIONS = (
     "Long-term memory. Before answering, build_context, and search_events for more; when a turn is done, call end once "
     "with a short memo and the new facts as observations, each a full sentence with names and dates. What was said word"
-    " for word: lexical_search, semantic_search, messages_list, neighbors."
+    " for word: lexical_search, semantic_search, messages_list, neighbors; how to search and prove: "
+    "skill://recall/SKILL.md."
 )
 
 

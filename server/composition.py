@@ -29,7 +29,7 @@ from historian.message_search import MessageSearch
 from historian.parts import Parts
 from historian.profile_reading import ProfileReader
 from historian.queue import Queue
-from historian.recalling import Recaller
+from historian.recall_parts import RecallParts
 from historian.returned import ReturnedTexts
 from historian.searching import EventSearch
 from historian.status import Health, Merges, StatusReader
@@ -211,7 +211,7 @@ def _parts(ground: Ground, floors: Floors) -> Parts:
         looking=make_looking(stores, search, reader, status, floors.groups.parts, ground.clock),
         context=make_context(ground, search, reader, status, floors.groups.offered),
         pinned=make_notes(ground),
-        recaller=Recaller(ground.models.chat, ground.models.prompts, ground.live, ground.clock),
+        recalling=RecallParts(ground.models.chat, ground.models.prompts, ground.live, ground.clock),
         groups=floors.groups.parts,
     )
 
