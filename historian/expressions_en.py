@@ -39,7 +39,9 @@ DAY_WORD: Final = _compile(
     rf"(?P<far>(?:the\s)?(?:day\s(?:before\syesterday|after\stomorrow)|night\sbefore\slast))\b{_PART}|(?P<near>yesterday|today|tomorrow|tmrw?){_PART}|"
     rf"(?P<night>tonight(?!\s(?-i:Show)\b)|last\snight)|(?P<thispart>this\s(?:morning|afternoon|evening))"
 )
-_UNIT: Final = r"(?P<unit>seconds?|minutes?|mins?|hours?|hrs?|days?|nights?|weeks?|fortnights?|months?|years?)"
+_UNIT: Final = (
+    r"(?P<unit>seconds?|minutes?|mins?|hours?|hrs?|days?|nights?|weekends?|weeks?|fortnights?|months?|years?)"
+)
 _AMOUNT: Final = (
     rf"(?:(?P<half>half\s(?:an?\s)?)|(?P<n>{EN_NUMBER})\s(?P<and>and\sa\shalf\s)?){_UNIT}(?P<tail>\sand\sa\shalf)?\b"
 )
@@ -51,7 +53,7 @@ AFTER_DAY: Final = _compile(
     + r"\s(?P<way>from|after|before|ago(?:\son)?)\s"
     + rf"(?:(?P<base>tomorrow|yesterday|today)|(?:(?P<step>next|last|this)\s)?{_WD})\b"
 )
-CHAINED: Final = re.compile(r"(?:hour|day|week|month|year)s?,?\s(?:and\s)?$", re.IGNORECASE)
+CHAINED: Final = re.compile(r"\b(?:hour|day|week|month|year)s?,?\s(?:and\s)?$", re.IGNORECASE)
 IN: Final = _compile(rf"(?P<in>in|within)\s(?:exactly\s|about\s)?{_AMOUNT}(?:['’](?:s\s)?\s?time\b)?")
 WEEKDAY_STEP: Final = _compile(
     rf"(?:(?P<the>the)\s)?(?:{_STEP}\s{_WD_ANY}{_PART}|{_WD}\s(?P<wstep>last|next|this|of\slast|of\snext|of\sthis)\sweek\b|"
@@ -90,6 +92,13 @@ IS_DAY: Final = re.compile(
     r"\b(?:today|tomorrow|yesterday|it|day|name)(?:\s(?:is|was)|['’]s)\s(?:a\s)?$", re.IGNORECASE
 )
 ATTRIBUTE: Final = re.compile(r"\b(?:the|my|our|his|her|their|your)\s$", re.IGNORECASE)
+OF_SPAN: Final = re.compile(
+    r"\s(?:of|in\s(?:the\s(?:week|month|quarter|year|season|semester)|each|every|any|a\b|\d{4}|"
+    + "|".join(MONTHS)
+    + r"))\b",
+    re.IGNORECASE,
+)
+"""Behind `the last Friday`: the stretch that it is the last one of."""
 OF_DAYS: Final = re.compile(
     r"\s(?!(?:thanks|sucks|works|starts|ends|means|always|perhaps|besides|plus|this|does)\b)[a-z]{3,20}(?<![us])s\b(?!['’])"
 )

@@ -200,7 +200,7 @@ def _owned(text: str, start: int, end: int) -> bool:
     prefix = before_in(text, start, CLAUSE_END)
     if not prefix:
         return True
-    return prefix[-1] not in zh.OWNER_ENDS and not _is_person(prefix)
+    return prefix[-1] not in zh.OWNER_ENDS and not _is_person(re.split("[从在到去往向由问找]", prefix)[-1])
 
 
 def _near(text: str, start: int, end: int) -> bool:

@@ -163,14 +163,14 @@ ROWS: tuple[Row, ...] = (
     ("recent", "time", rf"recent (?:{UNIT})"),
     ("soon", "time", r"(?<!as )(?<!too )(?<!how )(?<!so )soon(?!\s(?:after|as)\b)"),
     ("ago", "time:ago", ""),
-    ("last", "pass", rf"last (?:{UNIT}|{_WEEKDAY}|time) (?:of|in|before|at|when)\b"),
+    ("last", "pass", rf"last (?:{UNIT}|{_WEEKDAY}|time) (?:of|in (?:{_MONTH}|\d{{4}}))\b"),
     (
         "last",
         "time",
         rf"(?<!the )(?<!['’]s )(?<!s['’] )last (?:hours?|night|evening|{_LONG}|{_WEEKDAY}|{_MONTH}|time)\b",
     ),
     ("last past", "time", rf"(?:last|past) {COUNT} (?:\w+ )?{UNIT}\b"),
-    ("last past", "time", rf"(?<=the )(?:last|past) (?:hour|{_LONG})\b(?! (?:of|in)\b)"),
+    ("last past", "time", rf"(?<=the )(?:last|past) (?:hour|{_LONG})\b(?! (?:of|in|before|at|when)\b)"),
     ("next", "time", rf"(?<!the )(?<!['’]s )(?<!s['’] )next (?:{_LONG}|{_WEEKDAY}|{_MONTH}|time)\b"),
     ("next", "time", rf"next {COUNT} (?:\w+ )?{UNIT}\b"),
     (

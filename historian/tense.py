@@ -14,6 +14,8 @@ from historian.patterns import words
 _BREAK: Final = re.compile(
     r"[。！？；，、!?;,\n]|\.(?=\s|$)|(?<![A-Za-z])(?:but|because|which|who|while|although|then|so)(?![A-Za-z])"
 )
+_OPENING: Final = re.compile(r"\s*(?:on|in)?\s*", re.IGNORECASE)
+"""Before a time that opens a sentence: `On Friday, I got the job` speaks of the past behind the comma."""
 _REACH: Final = 120
 _SOON_ZH: Final = re.compile(r"快[^。，]{0,10}了|[要会]")
 
@@ -96,6 +98,9 @@ class Clauses:
         j = bisect_left(starts, end)
         if j < len(starts):
             right = min(right, starts[j])
+            if _OPENING.fullmatch(self.text, left, start) and self.text[end : right + 1] in {",", "，"}:
+                right = starts[j + 1] if j + 1 < len(starts) else len(self.text)
+                right = min(right, end + _REACH)
         return left, right
 
     def says(self, pattern: re.Pattern[str], start: int, end: int) -> bool:

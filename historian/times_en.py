@@ -25,6 +25,7 @@ from historian.expressions_en import (
     NAMED_BEFORE,
     NOT_IN,
     OF_DAYS,
+    OF_SPAN,
     PARTS,
     PERIOD,
     SEASON,
@@ -132,6 +133,8 @@ def _ago(match: re.Match[str], said: Said) -> Value | None:
     if pick(match, "anniversary") and found[0] in {"year", "month"}:
         months = int(found[1] * (12 if found[0] == "year" else 1))
         return days.day(days.shift_months(said.today, -months))
+    if found[0] == "weekend":
+        return days.weekend(said.today, -int(found[1])) if way == "ago" and found[1] == int(found[1]) else None
     base = said.at + timedelta(days={"tomorrow": 1, "yesterday": -1}.get(way.split()[-1], 0))
     return days.offset(base, *found, -1 if way == "ago" else 1)
 
@@ -174,7 +177,7 @@ def _weekday_step(match: re.Match[str], said: Said) -> Value | None:
     number = weekday_number(word)
     if word[0].isupper() and pick(match, "step")[:1].isupper() and not starts_sentence(text, match.start()):
         return None
-    if re.match(r"\s(?:of|in)\s(?!the\s(?:morning|afternoon|evening))", text[match.end() : match.end() + 20]):
+    if OF_SPAN.match(text, match.end()):
         return None
     if pick(match, "rel"):
         near = days.most_recent(today, number) if "last" in pick(match, "rel") else days.weekday_in(today, number, 1)
@@ -252,7 +255,9 @@ def _period(match: re.Match[str], said: Said) -> Value | None:
 
 
 def _month_of_year(match: re.Match[str], said: Said) -> Value | None:
-    name = (pick(match, "month")).lower()
+    name = pick(match, "month").lower()
+    if pick(match, "month") in {"may", "march"} and pick(match, "step").lower() == "this":
+        return None  # the verb
     number, today = MONTHS.index(name) + 1, said.today
     step = (pick(match, "ystep") or "").lower()
     if step:
