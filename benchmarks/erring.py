@@ -1,6 +1,6 @@
 """What comes through a model that errs: `python -m benchmarks.erring [COUNT]`.
 
-A real memory with a scripted model over HTTP. One model gives a fifth of its answers in one of the ways that models err;
+A real memory with a scripted model over HTTP. One model gives a fifth of its answers in one of the ways models err;
 the other one copies what needs context, and complies when it is told so. Both by a fixed seed.
 """
 
