@@ -6,15 +6,17 @@ Chroma holds ids, unit vectors and four scalars; never a document, because delet
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from historian.errors import EmbeddingMismatchError, StoreError
 from historian.matrices import Row, Window
+from historian.scrubbing import index_folders, scrub, tidy
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,6 +33,7 @@ _MISMATCH = (
     "The stored vectors were made by another embedding model; run `shiguan reindex` to embed everything again, "
     "or set the former model. Search by words works meanwhile."
 )
+_log = logging.getLogger(__name__)
 _NOT_OPEN = "The vector store is not open yet; try again in a moment."
 
 
@@ -90,12 +93,16 @@ class ChromaFolder:
             raise
 
     def close(self) -> None:
-        """Let go of the folder. Closing twice is no error."""
+        """Let go of the folder, and tidy up what the library leaves in it. Closing twice is no error."""
         client, self._client = self._client, None
         self._collections.clear()
         if client is not None:
             with translated():
                 client.close()
+            try:
+                tidy(self._path)
+            except StoreError as error:
+                _log.warning("what the vector library left in its folder stays for now: %s", error)
 
     def reopen(self) -> None:
         """Open the folder anew after a failure, whatever became of the old handles. Raises StoreError."""
@@ -104,6 +111,21 @@ class ChromaFolder:
         except StoreError:
             _forget_failed(str(self._path))
         self.open()
+        self.settle()
+
+    def settle(self) -> None:
+        """Read every index, which is what a damaged file does not survive, and scrub what reading wrote.
+
+        The library writes an index of few rows anew, full of stray memory, when it reads it. Only before others use it.
+
+        Raises:
+            StoreError: an index cannot be read.
+        """
+        with translated():
+            for collection in self._collections.values():
+                collection.count()
+        with suppress(StoreError):
+            scrub(index_folders(self._path))
 
     def mismatched(self) -> list[str]:
         """Return the names of collections that another model made."""
@@ -152,7 +174,7 @@ class ChromaFolder:
         self.drop(_COPY)
         copy, ids = self.made(_COPY), ids_of(found)
         for start in range(0, len(ids), _COPIED):
-            with translated():
+            with translated(), self._scrubbed():
                 chosen = ids[start : start + _COPIED]
                 page = found.get(ids=chosen, include=["embeddings", "metadatas"])
                 copy.upsert(ids=page["ids"], embeddings=page["embeddings"], metadatas=page["metadatas"])
@@ -165,7 +187,7 @@ class ChromaFolder:
 
     def put(self, collection: Collection, records: Sequence[VectorRecord]) -> None:
         """Write records; at most 5 461, with distinct ids. Every key is always written, since `upsert` merges."""
-        with translated():
+        with translated(), self._scrubbed():
             collection.upsert(
                 ids=[record.id for record in records],
                 embeddings=cast("list[Sequence[float]]", [record.vector for record in records]),
@@ -179,6 +201,17 @@ class ChromaFolder:
                     for record in records
                 ],
             )
+
+    @contextmanager
+    def _scrubbed(self) -> Generator[None]:
+        """Scrub indexes that the block makes: the library writes them with the first row, full of stray memory.
+
+        Nothing else is written to them before row number `_SYNC_THRESHOLD`, so that this cannot meet a write.
+        """
+        before = index_folders(self._path)
+        yield
+        with suppress(StoreError):  # forgetting says so, if it cannot be done then either
+            scrub(index_folders(self._path) - before)
 
     def _matches(self, name: str) -> bool:
         metadata = self._collections[name].metadata or {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,11 @@ from historian.stand_ins import same_text
 from historian.work import APPEND, CAPTURE, END, TurnWork, raw_messages, scope_from
 from historian.zones import load_zone
 
+_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
+_SHORTEST_ID = 6
+_ENOUGH = 2
+"""Terms that a text shares with a forgotten one and that suffice, where nobody can say whose it is."""
+
 
 @dataclass(frozen=True, slots=True)
 class JobCleaner:
@@ -25,6 +31,23 @@ class JobCleaner:
     selection: Selection
     message_ids: frozenset[str]
     contents: tuple[str, ...]
+
+    def means_original(self, data: bytes) -> bool:
+        """Say whether a file that was no job tells of what is forgotten; where that is not clear, it does.
+
+        Nobody can say whose such a file is, and half of a text tells enough.
+        """
+        text = _readable(data)
+        whose = self.scope.group_id if self.scope.group_id is not None else self.scope.user_id
+        if self.selection.everything and whose in text:
+            return True
+        if any(len(one) >= _SHORTEST_ID and one in text for one in self.message_ids):
+            return True
+        terms = told(text)
+        query = told(self.selection.query)
+        if query and query <= terms:
+            return True
+        return any(len(wanted & terms) >= min(_ENOUGH, len(wanted)) for one in self.contents if (wanted := told(one)))
 
     def clean(self, job: Job) -> Job | None:
         """Return a job without what is forgotten, None where nothing of it is left or it is all about that."""
@@ -122,3 +145,9 @@ class JobCleaner:
         if not any(turn["observations"]) and not turn["memo"]:
             return None
         return job.but(payload={**job.payload, "turn": turn})
+
+
+def _readable(data: bytes) -> str:
+    """Return bytes as a text, with the escapes of JSON resolved."""
+    text = data.decode("utf-8", "replace")
+    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)

@@ -125,6 +125,7 @@ class Forgetter:
         ids = frozenset[str]().union(*found.message_ids.values())
         cleaner = JobCleaner(scope, selection, ids, tuple(found.contents))
         counts["jobs removed"], counts["jobs changed"] = self._queue.revise(cleaner.clean)
+        counts["unreadable files"] = self._queue.purge(cleaner.means_original)
         with self._database.write() as connection:
             counts["held merges"] = _release_reviews(connection, found, affected.entities)
             statements = found.groups.carry_out(connection, epoch_ms(self._clock.now()))

@@ -19,7 +19,7 @@ from historian.queue_additions import Additions
 from historian.queue_claims import Claims
 from historian.queue_failed import FailedJobs
 from historian.queue_files import QueueFiles
-from historian.queue_revising import revise
+from historian.queue_revising import purge, revise
 from historian.queue_view import QueueView
 from historian.retries import RetryPolicy
 
@@ -277,6 +277,11 @@ class Queue:
             for job_id in removed:
                 self._journal.append(job_id)
         return len(removed), changed
+
+    def purge(self, means: Callable[[bytes], bool]) -> int:
+        """Remove kept files that were no jobs where `means` says so of their bytes; return how many."""
+        with self._mutex:
+            return len(purge(self._files, means))
 
     def sweep(self) -> int:
         """Keep failed/ within its age and number, remove leftovers of crashes; return how many files went."""

@@ -78,6 +78,13 @@ class QueueFiles:
         # a job that was brought back from failed/ still tells in its document why it was there
         return job if state == "failed" or job.reason is None else job.but(reason=None, failed_at=None)
 
+    def original(self, job_id: str) -> bytes | None:
+        """Return what lies in `failed` as the original of a file that was no job; None where it is no regular file."""
+        try:
+            return _read_regular(self.path("failed", job_id, ".poison"))
+        except PoisonError:
+            return None
+
     def move(self, source: State, target: State, job_id: str) -> None:
         """Rename a document from one folder to another; one of that name in the target is replaced."""
         with DiskErrors():

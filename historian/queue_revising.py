@@ -39,3 +39,19 @@ def revise(files: QueueFiles, view: QueueView, change: Callable[[Job], Job | Non
                 changed += 1
     files.sync(*_STATES)
     return removed, changed
+
+
+def purge(files: QueueFiles, means: Callable[[bytes], bool]) -> list[str]:
+    """Remove the originals of files that were no jobs, with what names them, where `means` says so of their bytes.
+
+    Needs the queue's mutex. Return their ids. Links and folders are left alone.
+    """
+    removed: list[str] = []
+    for job_id in files.names("failed", ".poison"):
+        data = files.original(job_id)
+        if data is not None and means(data):
+            files.remove("failed", job_id)
+            removed.append(job_id)
+    if removed:
+        files.sync("failed")
+    return removed

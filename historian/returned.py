@@ -57,7 +57,8 @@ class ReturnedTexts:
         oldest = int((self._clock.now() - KEPT_FOR).timestamp() * 1000)
         with self._lock:
             known = self._loaded()
-            return any(known.get(_digest(scope, form), 0) > oldest for form in (text, bare(text)))
+            forms = {text, bare(text)} if known else ()
+            return any(known.get(_digest(scope, form), 0) > oldest for form in forms)
 
     def flush(self) -> None:
         """Write down what is new, and forget what is old.

@@ -98,6 +98,15 @@ class VectorStore:
                     self._folder.close()
             self._is_open = True
 
+    def settle(self) -> None:
+        """Read every index before anybody else uses the store, and leave no stray memory in its files.
+
+        Raises:
+            StoreError: an index cannot be read.
+        """
+        with self._breaker.guard(), self._write:
+            self._folder.settle()
+
     def close(self) -> None:
         """Let go of the folder. Closing twice is no error."""
         self._closing.set()

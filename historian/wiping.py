@@ -13,6 +13,7 @@ from historian.engine import Engine
 from historian.errors import StoreError
 from historian.indexer import Indexer
 from historian.rankings import Rankings
+from historian.scrubbing import DATABASE, tidy
 from historian.trial import Trial
 
 LOADING_SECONDS = 120.0
@@ -52,7 +53,7 @@ class Wiper:
         self._wipe_vectors()
 
     def _wipe_vectors(self) -> None:
-        file = self._trial.folder / "chroma.sqlite3"
+        file = self._trial.folder / DATABASE
         self._trial.clear()
         if not file.exists():
             return
@@ -62,6 +63,7 @@ class Wiper:
         self._indexer.wipe()
         self._engine.pause()
         try:
+            tidy(self._trial.folder)
             _compact(file)
         finally:
             self._engine.resume()

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from historian.errors import ShiguanError
 from server.parsers.common import Command
+from server.parsers.group import add_group
 from server.parsers.hosting import add_hosting
 from server.parsers.keeping import add_keeping
 from server.parsers.looking import add_looking
@@ -40,7 +41,7 @@ def make_parser() -> argparse.ArgumentParser:
         prog="shiguan", description="A memory for AI agents: what was said, what it amounts to, and what proves it."
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add in (add_serving, add_recording, add_looking, add_keeping, add_hosting, add_proving):
+    for add in (add_serving, add_recording, add_looking, add_keeping, add_hosting, add_proving, add_group):
         add(commands)
     return parser
 

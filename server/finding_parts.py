@@ -18,7 +18,7 @@ from historian.rankings import Rankings
 from historian.rerank import Reranking
 from historian.retrieval import Retrieval
 from historian.trial import Trial
-from historian.vectors import COLLECTIONS, VectorStore
+from historian.vectors import VectorStore
 from server.folder import RANKINGS_NAME, VECTORS_NAME
 from server.models import Models
 from server.settings import Settings
@@ -67,8 +67,7 @@ def _engine(settings: Settings, embedder: Embedder, clock: Clock) -> Engine:
         with trial.first_use():
             store.open()
             try:
-                for collection in COLLECTIONS:  # reads the index, which is what a damaged file does not survive
-                    store.count(collection)
+                store.settle()
             except BaseException:
                 store.close()
                 raise

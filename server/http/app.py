@@ -53,11 +53,17 @@ class Front:
 
 
 def make_asgi_app(
-    server: ShiguanServer, front: Front, alone: Identity, limits: Limits, pages: Sequence[BaseRoute]
+    server: ShiguanServer,
+    front: Front,
+    alone: Identity,
+    limits: Limits,
+    pages: Sequence[BaseRoute],
+    rest: Callable[[Callable[[ASGIApp], ASGIApp], Challenge], Sequence[BaseRoute]] = lambda guarded, challenge: (),
 ) -> Attended:
     """Return the application that serves `server` over streamable HTTP; without a verifier everybody is `alone`.
 
-    `pages` ask for tokens themselves: to a browser they are a form and a cookie.
+    `pages` ask for tokens themselves: to a browser they are a form and a cookie. `rest` makes further routes; it
+    is given what puts the token check before an app, and how tokens are asked for.
     """
     settings, metrics = front.settings, front.metrics
     challenge = Challenge(_metadata_url(front.resource) if settings.jwt_issuer else "")
@@ -88,6 +94,7 @@ def make_asgi_app(
         Route("/metrics", endpoint=guarded(AdminCheck(_metrics_page(front), challenge))),
         *_metadata_routes(front),
         *pages,
+        *rest(guarded, challenge),
         Mount("/", app=guarded(LimitCheck(in_session, limits, front.permissions, challenge, metrics))),
     ]
     app: ASGIApp = Starlette(routes=routes, lifespan=lifespan)
@@ -95,7 +102,7 @@ def make_asgi_app(
         app = CORSMiddleware(
             app,
             allow_origins=[origin.rstrip("/") for origin in settings.allowed_origins],
-            allow_methods=["GET", "POST", "DELETE"],
+            allow_methods=["GET", "POST", "PUT", "DELETE"],
             allow_headers=["*"],
             expose_headers=["Mcp-Session-Id", "WWW-Authenticate", "Retry-After"],
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import socket
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,6 +15,7 @@ import anyio
 import uvicorn
 from mcp.server.mcpserver import MCPServer
 from starlette.routing import BaseRoute
+from starlette.types import ASGIApp
 from typing_extensions import override
 
 from historian.errors import NotConfiguredError, StoreError
@@ -30,11 +31,12 @@ from server.http.app import PATH, Front, make_asgi_app
 from server.http.attending import Attended
 from server.http.binder import TokenBinder
 from server.http.connections import protocol_within, room_for
-from server.http.door import Limits
+from server.http.door import Challenge, Limits
 from server.http.hosts import bracketed, is_loopback, make_hosts
 from server.http.identity import ADMIN, READ, WRITE, Identity
 from server.http.limits import RateLimiter
 from server.http.metrics import Metrics
+from server.http.rest import PREFIX, Rest, bound, rest_routes
 from server.http.verifying import NO_VERIFIER, Verifier, make_verifier
 from server.owner.address import token_of
 from server.owner.attach import Starter
@@ -178,7 +180,8 @@ def make_web(household: Household, doorway: Doorway, visits: Visits) -> Web:
     app = build_app(settings.toolsets, _lifespan(household, doorway), [Admission(permissions, metrics)])
     limits = Limits(server.max_body_bytes, server.body_seconds, RateLimiter(server.rate_limit))
     pages = _pages(household, doorway, visits, limits)
-    attended = make_asgi_app(app, front, alone_as(settings), limits, pages)
+    rest = partial(_rest, household, doorway, limits, metrics)
+    attended = make_asgi_app(app, front, alone_as(settings), limits, pages, rest)
     config = uvicorn.Config(
         attended,
         http=protocol_within(room_for(server.max_connections), server.body_seconds, metrics),
@@ -208,6 +211,24 @@ def _pages(household: Household, doorway: Doorway, visits: Visits, limits: Limit
         body_seconds=limits.body_seconds,
     )
     return make_site(grounds)
+
+
+def _rest(
+    household: Household,
+    doorway: Doorway,
+    limits: Limits,
+    metrics: Metrics,
+    guarded: Callable[[ASGIApp], ASGIApp],
+    challenge: Challenge,
+) -> list[BaseRoute]:
+    """Return the routes of group memory as REST, where its toolset is on."""
+    settings, defaults = doorway.settings, Session(timezone=doorway.settings.timezone)
+    if "group" not in settings.toolsets:
+        return []
+    alone = Binding(scope_of(settings), replace(defaults, sender_name=settings.name))
+    bind = bound(alone if doorway.verifier is None else None, defaults)
+    rest = Rest(household.memory, household.warm_up, bind, limits, challenge, metrics)
+    return rest_routes(rest, guarded, urlsplit(doorway.resource).path.removesuffix(PATH).rstrip("/") + PREFIX)
 
 
 def alone_as(settings: Settings) -> Identity:

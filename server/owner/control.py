@@ -22,6 +22,7 @@ from historian.session import Session
 from historian.work import scope_from
 from server import __version__
 from server.household import Household
+from server.owner.groups import GroupRequests
 from server.owner.lines import MAX_LINE_BYTES
 from server.owner.looking_after import LookingAfter
 from server.owner.preamble import encode
@@ -62,6 +63,7 @@ class Control:
             "rewrite": LookingAfter(household).rewrite,
             "audit": LookingAfter(household).audit,
             "remember": RememberRequests(household).answer,
+            "group": GroupRequests(household).answer,
         }
 
     async def serve(self, lines: BufferedByteReceiveStream, stream: SocketStream, link: Link) -> None:

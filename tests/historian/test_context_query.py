@@ -99,6 +99,7 @@ def test_long_texts_are_cut_so_that_looking_for_them_costs_no_more() -> None:
         ("привет", 6),
         ("🙂", 3),
         ("a\nb", 3),
+        ("01a2218a0b97ac2642ea9180d3f50dac:0:0", 22 + 4),
         ("", 0),
     ],
 )

@@ -14,17 +14,12 @@ def forms(text: str) -> set[bytes]:
     return {form.encode() for form in found} | {text.encode("utf-16-le")}
 
 
-STRAY = "data_level0.bin"
-"""The vector library writes whole blocks of memory to it, the unused part of which may hold anything the process had
-in its memory. Known and documented; it was seen to hold a user id."""
-
-
 def traces(folder: Path, *texts: str) -> list[str]:
     """Return which files have any of the texts in their bytes or their names."""
     wanted = {form: text for text in texts for form in forms(text)}
     found: list[str] = []
     for path in sorted(folder.rglob("*")):
-        data = path.read_bytes() if path.is_file() and path.name != STRAY else b""
+        data = path.read_bytes() if path.is_file() else b""
         name = path.relative_to(folder).as_posix()
         found += [f"{name}: {text}" for form, text in wanted.items() if form in data or form in name.encode()]
     return found

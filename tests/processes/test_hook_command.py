@@ -55,6 +55,18 @@ def test_a_turn_comes_into_the_memory_behind_a_client(folder: Path, talk: Transc
         assert "Which tea? → Oolong." in client.texts("Which tea Oolong")
 
 
+def test_a_prompt_gets_what_is_remembered_from_the_owner_that_runs(folder: Path) -> None:
+    with Attached(folder, "--user", "alice") as client:
+        client.initialize()
+        asked = {"prompt": "What should I cook?", "session_id": "s1", "hook_event_name": "UserPromptSubmit"}
+        assert hook(folder, stdin=asked)[0] == ""
+        receipt = client.call("end", observations=["Alice 对花生过敏。"], force=True)
+        client.settled(receipt["job_id"])
+        said = json.loads(hook(folder, stdin=asked)[0])
+        assert said["hookSpecificOutput"]["hookEventName"] == "UserPromptSubmit"
+        assert "花生" in said["hookSpecificOutput"]["additionalContext"]
+
+
 @pytest.mark.parametrize("event", ["prompt", "stop", "session-end", "unheard-of", ""])
 @pytest.mark.parametrize("stdin", [b"", b"{broken", b"[]", b'{"session_id": {}, "transcript_path": 7, "prompt": []}'])
 def test_whatever_a_hook_gets_it_stops_nobody(folder: Path, event: str, stdin: bytes) -> None:

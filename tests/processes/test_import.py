@@ -119,7 +119,7 @@ def test_a_wrong_format_and_a_wrong_time_are_one_sentence_each(house: House) -> 
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("count", [12_000, pytest.param(100_000, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("count", [5_000, pytest.param(100_000, marks=pytest.mark.soak)])
 def test_an_import_that_is_killed_and_repeated_gives_the_record_of_one_that_was_not(
     house: House, tmp_path: Path, count: int
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -141,6 +142,19 @@ def meant(said: Sequence[Said], way: str, chosen: Said) -> tuple[dict[str, Any],
             return {"everything": True}, own
 
 
+def break_jobs(folder: Path, said: Sequence[Said]) -> None:
+    """Put a file for each message where jobs wait that is none: half of a document, escaped or not."""
+    for one in said:
+        text = json.dumps(f"I own a {one.token} now.", ensure_ascii=one.number % 4 == 1)
+        broken = folder / "queues" / "pending" / f"{one.number:032x}.json"
+        broken.write_text(f'{{"schema":1,"payload":{{"content":{text[:-6]}', "utf-8")
+
+
+def kept_originals(folder: Path) -> set[str]:
+    """Return the names of files that were no jobs and are kept."""
+    return {path.stem for path in (folder / "queues" / "failed").glob("*.poison")}
+
+
 async def check(folder: Path, said: list[Said], facts: list[Fact], chosen: Said, way: str) -> None:
     async with home(folder) as house:
         await populate(house, said, [fact for fact in facts if fact.settled])
@@ -148,10 +162,12 @@ async def check(folder: Path, said: list[Said], facts: list[Fact], chosen: Said,
         before = await answers(house, said, doomed)
     async with home(folder, run=False) as house:
         await populate(house, [], [fact for fact in facts if not fact.settled])
+        break_jobs(folder, said)
         async with person(house, chosen.user, group=chosen.group) as client:
             await forget(client, **what)
         found = traces(folder, *(one.token for one in doomed))
         assert found == [], found
+        assert kept_originals(folder) == {f"{one.number:032x}" for one in said if one not in doomed}
         assert dangling(folder) == []
     async with home(folder) as house:
         await all_done(house)

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from historian.clock import FixedClock
-from historian.embed import BuiltinEmbedder
 from historian.group_store import GroupStore
 from historian.model import Owner, Scope
 from tests.kit.chat import ChatAsked
 from tests.kit.groups import act, create, names
 from tests.kit.home import Person
+from tests.kit.questions import builtin
 from tests.kit.speaking import speaking_home
 
 pytestmark = pytest.mark.anyio
@@ -203,7 +203,7 @@ async def test_a_question_finds_the_statement_that_answers_it_first(tmp_path: Pa
     """Scenario 4: with the built-in model, calibrated, above 0.8."""
     model, clock = Model(), FixedClock(DAY)
     async with (
-        speaking_home(tmp_path, model, clock=clock, embedder=BuiltinEmbedder()) as (house, _, _),
+        speaking_home(tmp_path, model, clock=clock, embedder=builtin()) as (house, _, _),
         house.client("alice", group="team", toolsets=("host", "group")) as alice,
     ):
         await evolved(alice, clock, model)

@@ -8,12 +8,12 @@ from typing import Any
 import anyio
 import pytest
 
-from historian.embed import BuiltinEmbedder
 from historian.errors import NotConfiguredError
 from historian.likeness import near_statement
 from server.owner.looking_after import LookingAfter
 from tests.historian.test_sameness import DIFFERENT
 from tests.kit.home import Home, Person, home
+from tests.kit.questions import builtin
 from tests.kit.reply import failing
 from tests.kit.speaking import good, speaking_home
 
@@ -143,7 +143,7 @@ async def test_one_fact_in_five_wordings_is_at_most_two_events_and_the_profile_s
     tmp_path: Path, wordings: list[str]
 ) -> None:
     """P81."""
-    async with home(tmp_path, embedder=BuiltinEmbedder()) as house, house.client() as alice:
+    async with home(tmp_path, embedder=builtin()) as house, house.client() as alice:
         house.household.warm_up()
         await anyio.to_thread.run_sync(house.household.engine.wait, 60)
         for wording in wordings:
@@ -165,7 +165,7 @@ async def test_one_fact_in_five_wordings_is_at_most_two_events_and_the_profile_s
 )
 async def test_what_differs_in_a_fact_is_never_linked(tmp_path: Path, pair: tuple[str, str]) -> None:
     """P68: two short facts are both kept."""
-    async with home(tmp_path, embedder=BuiltinEmbedder()) as house, house.client() as alice:
+    async with home(tmp_path, embedder=builtin()) as house, house.client() as alice:
         house.household.warm_up()
         await anyio.to_thread.run_sync(house.household.engine.wait, 60)
         for text in pair:

@@ -1,0 +1,169 @@
+"""Group memory as plain REST below `/memory`: the same operations, tokens, scopes and limits as the tools."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import anyio.to_thread
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import BaseRoute, Mount, Route, Router
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from historian.errors import (
+    ConflictError,
+    InvalidInputError,
+    ModelError,
+    NotConfiguredError,
+    NotFoundError,
+    ShiguanError,
+)
+from historian.memory import Memory
+from historian.session import Session
+from server.arguments import checked
+from server.binding import Binding
+from server.http.admission import challenge_sentence
+from server.http.binder import binding_of_identity
+from server.http.door import TOO_LARGE, TOO_MANY, TOO_SLOW, Challenge, Limits, identity_of, refusal
+from server.http.identity import Identity
+from server.http.limits import Gone, TooLarge, TooSlow, read_body
+from server.http.metrics import Metrics
+from server.http.openapi import document, page
+from server.http.rest_operations import OPERATIONS, Operation
+
+PREFIX = "/memory"
+NOBODY = "This token speaks for nobody of its own; use one that was made for a user."
+NO_OBJECT = "The body is no JSON object; send parameters as one, or in the query."
+UNKNOWN = "There is nothing at this address; see /memory/docs."
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+
+class Rest:
+    """Answers each operation. Everything is checked here but host, origin and token, which are checked before."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        warm_up: Callable[[], None],
+        bind: Callable[[Identity], Binding | None],
+        limits: Limits,
+        challenge: Challenge,
+        metrics: Metrics,
+    ) -> None:
+        self._memory = memory
+        self._warm_up = warm_up
+        self._bind = bind
+        self._limits = limits
+        self._challenge = challenge
+        self._metrics = metrics
+
+    async def answer(self, operation: Operation, request: Request) -> Response:
+        """Answer one request whose token was verified."""
+        identity = identity_of(request.scope)
+        (subject,) = map(str, request.path_params.values())
+        body = await self._body(request, identity) if subject else self._refuse("address", 404, UNKNOWN)
+        if not isinstance(body, bytes):
+            return body
+        if not identity.may(operation.scope):
+            sentence = challenge_sentence(operation.scope)
+            headers = self._challenge.header("insufficient_scope", sentence, operation.scope)
+            return self._refuse("insufficient_scope", 403, sentence, headers)
+        binding = self._bind(identity)
+        if binding is None:
+            return self._refuse("nobody", 403, NOBODY)
+        self._metrics.asked("tools/call", operation.tool)
+        self._warm_up()
+        try:
+            given = checked(operation.tool, operation.schema, _given(request, body), {})
+            done = await anyio.to_thread.run_sync(partial(self._done, operation, binding, subject, given))
+        except ShiguanError as error:
+            return problem(error)
+        return JSONResponse(done, headers={"Cache-Control": "no-store"})
+
+    def _done(self, operation: Operation, binding: Binding, subject: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        groups = self._memory.of(binding.scope, binding.session).groups
+        return operation.call(groups, subject, given).model_dump(mode="json")
+
+    async def _body(self, request: Request, identity: Identity) -> bytes | Response:
+        """Return the whole body of a request that its token may make now, or a refusal."""
+        seconds = self._limits.rate.wait_for(identity.key)
+        if seconds:
+            return self._refuse("too_many", 429, TOO_MANY, {"Retry-After": str(seconds)})
+        declared = request.headers.get("content-length")
+        body = await read_body(request.receive, declared, self._limits.body_bytes, self._limits.body_seconds)
+        return body if isinstance(body, bytes) else self._unread(body)
+
+    def _unread(self, body: TooLarge | TooSlow | Gone) -> Response:
+        if isinstance(body, TooLarge):
+            return self._refuse("too_large", 413, TOO_LARGE)
+        if isinstance(body, TooSlow):
+            return self._refuse("too_slow", 408, TOO_SLOW)
+        return Response(status_code=400)  # nobody hears it
+
+    def _refuse(self, reason: str, status: int, sentence: str, headers: dict[str, str] | None = None) -> Response:
+        self._metrics.refused(reason)
+        return refusal(status, reason, sentence, headers)
+
+
+def rest_routes(rest: Rest, guarded: Callable[[ASGIApp], ASGIApp], address: str) -> list[BaseRoute]:
+    """Return the routes below `PREFIX`; `guarded` puts the token check before an app, `address` is the public path.
+
+    What describes the interface is open: it tells nothing that is anybody's.
+    """
+    described = document(OPERATIONS, address)
+    shown = page(described)
+
+    async def openapi(_: Request) -> Response:
+        return JSONResponse(described)
+
+    async def docs(_: Request) -> Response:
+        return HTMLResponse(shown, headers={"Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff"})
+
+    operations = [
+        Route(one.path.replace("}", ":path}"), partial(rest.answer, one), methods=[one.method]) for one in OPERATIONS
+    ]
+    return [
+        Route(f"{PREFIX}/openapi.json", openapi, methods=["GET"]),
+        Route(f"{PREFIX}/docs", docs, methods=["GET"]),
+        Mount(PREFIX, app=guarded(Router(routes=operations, default=_unknown, redirect_slashes=False))),
+    ]
+
+
+def problem(error: ShiguanError) -> Response:
+    """Return an error as an answer."""
+    kinds: tuple[tuple[type[ShiguanError], int, str], ...] = (
+        (InvalidInputError, 400, "invalid"),
+        (NotFoundError, 404, "not_found"),
+        (ConflictError, 409, "conflict"),
+        (NotConfiguredError, 501, "not_configured"),
+        (ModelError, 502, "model"),
+    )
+    known = ((status, name) for kind, status, name in kinds if isinstance(error, kind))
+    status, name = next(known, (503, "unavailable"))
+    return JSONResponse({"error": name, "error_description": str(error)}, status_code=status)
+
+
+def bound(alone: Binding | None, defaults: Session) -> Callable[[Identity], Binding | None]:
+    """Return what binds a request by its token; without a verifier everybody is `alone`."""
+    return lambda identity: alone if alone is not None else binding_of_identity(identity, defaults)
+
+
+def _given(request: Request, body: bytes) -> dict[str, Any]:
+    """Return the parameters of the query, and of a JSON object as the body. Raises InvalidInputError."""
+    given: dict[str, Any] = dict(request.query_params)
+    if not body.strip():
+        return given
+    try:
+        sent: object = json.loads(body)
+    except (ValueError, RecursionError):
+        raise InvalidInputError(NO_OBJECT) from None
+    if not isinstance(sent, dict):
+        raise InvalidInputError(NO_OBJECT)
+    return given | sent
+
+
+async def _unknown(scope: Scope, receive: Receive, send: Send) -> None:
+    await refusal(404, "not_found", UNKNOWN)(scope, receive, send)
