@@ -42,6 +42,9 @@ _NOUNS: Final[Mapping[SectionName, str]] = {
     "group_memories": "statements of the group",
     "memos": "memos",
 }
+LEFT_OUT = "Left out for want of room: {}."
+_SAYS_WHAT_IT_LEFT_OUT = 200
+"""Tokens from which on there is room set aside to say that something is left out."""
 _DEGRADED_SHARE = 0.2
 _PASSED_OVER = 8
 """Items of one kind that are passed over for being too long; behind them nothing is looked at any more."""
@@ -61,17 +64,23 @@ def fit(
     given = [section for section in sections if section.items]
     if not given:
         return _view([nothing(), *notices], (), degraded)
-    fitting = _Fitting(given, budget - _cost([*frame, *notices]), zone)
+    aside = [LEFT_OUT.format("1000 more")] if budget >= _SAYS_WHAT_IT_LEFT_OUT else []
+    fitting = _Fitting(given, budget - _cost([*frame, *notices, *aside]), zone)
     fitting.fill_shares()
     fitting.fill_in_turns()
     chosen = fitting.chosen()
     if not any(section.items for section in chosen):
         return _view([NO_ROOM], (), degraded)
     lines = [*frame, *(line for section in chosen if section.items for line in section_lines(section, zone)), *notices]
-    rest = ", ".join(f"{section.left_out} {_NOUNS[section.name]}" for section in chosen if section.left_out)
-    if rest and _cost(more := [*lines, f"Left out for want of room: {rest}."]) <= budget:
-        lines = more
+    lines += next(([line] for line in _left_out(chosen) if _cost([*lines, line]) <= budget), [])
     return _view(lines, tuple(section for section in chosen if section.items), degraded)
+
+
+def _left_out(sections: Sequence[ContextSection]) -> list[str]:
+    """Return what to say of things that are left out, at length and shortly."""
+    parts = [f"{section.left_out} {_NOUNS[section.name]}" for section in sections if section.left_out]
+    total = sum(section.left_out for section in sections)
+    return [LEFT_OUT.format(", ".join(parts)), LEFT_OUT.format(f"{total} more")] if parts else []
 
 
 def section_lines(section: ContextSection, zone: tzinfo) -> list[str]:
