@@ -143,6 +143,7 @@ ROWS: tuple[Row, ...] = (
         r"stand-?ups?|newsletter|class|classes|routine|of (?:each|every|the month|the year|"
         rf"{_MONTH}))\b",
     ),
+    (WEEKDAYS, "pass", rf"(?<=the ){_WEEKDAY}(?-i: [A-Z][a-z]+)"),
     (WEEKDAYS, "time:weekday", rf"{_WEEKDAY}(?:\s(?:morning|afternoon|evening|night))?\b"),
     ("mon tue tues wed thu thurs fri", "time:dated", r"(?<=on )(?:mon|tues?|wed|thu(?:rs)?|fri)\b"),
     (
