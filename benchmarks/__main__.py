@@ -21,6 +21,7 @@ SETTINGS: dict[str, list[str]] = {
     "evolve": ["200", "20"],
     "importing": ["10000"],
     "http": ["3", "10000"],
+    "web": ["10000", "20"],
 }
 HERE = Path(__file__).resolve().parent
 

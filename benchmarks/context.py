@@ -2,7 +2,7 @@
 
 The events are those of `benchmarks.search`; besides there are 200 memos, 20 pinned notes and a profile of 100 lines. In
 half of the rounds there is a conversation before the message, so that two texts are looked for. The searches by
-themselves are `search_events` and `search_profiles` for as many texts, in the same process, round by round; no text is
+themselves are `search_events` and `search_profiles` for such texts, in the same process, round by round; no text is
 looked for twice. Then `shiguan context` runs with an owner that is warm, beside a Python that does nothing.
 """
 
@@ -25,9 +25,11 @@ from benchmarks.search import USER, WARM, fill, open_house, question, sentence
 
 if TYPE_CHECKING:
     from historian.memory import ScopedMemory
+    from historian.model import Message
     from server.household import Household
 
 ROUNDS = 60
+TURNS = 6
 STARTS = 15
 LIMIT = 1.5
 HOOK_LIMIT = 300.0
@@ -65,22 +67,39 @@ def furnish(household: Household) -> ScopedMemory:
     return memory
 
 
-def speak(memory: ScopedMemory, number: int) -> None:
-    """Say something in the conversation, a minute after what was said before."""
-    at = datetime.now(UTC) - timedelta(hours=2) + timedelta(seconds=number)
-    memory.append([{"conversation_id": "now", "role": "user", "content": sentence(number), "ts": at.isoformat()}])
+def speak(memory: ScopedMemory) -> list[Message]:
+    """Say some things in the conversation and return them."""
+    from historian.model import Message
+
+    start = datetime.now(UTC) - timedelta(hours=2)
+    turns = [Message(f"m{n}", "now", "user", sentence(n), start + timedelta(seconds=n)) for n in range(TURNS)]
+    memory.append(
+        [
+            {
+                "message_id": turn.message_id,
+                "conversation_id": "now",
+                "role": "user",
+                "content": turn.content,
+                "ts": turn.ts.isoformat(),
+            }
+            for turn in turns
+        ]
+    )
+    return turns
 
 
-def rounds(memory: ScopedMemory, numbers: Iterator[int], texts: int) -> list[tuple[float, float, int]]:
+def rounds(memory: ScopedMemory, numbers: Iterator[int], turns: list[Message]) -> list[tuple[float, float, int]]:
     """Return for each round what a context took, what its searches took, in ms, and its tokens."""
+    from historian.context_query import make_query
+    from historian.session import Session
+
     taken: list[tuple[float, float, int]] = []
     for _ in range(ROUNDS + WARM):
         tokens: list[int] = []
         message = question(next(numbers))
         whole = timed(lambda: tokens.append(memory.context(message).tokens))  # noqa: B023
         apart = 0.0
-        for at in range(texts):
-            asked = question(next(numbers))
+        for at, asked in enumerate(make_query(question(next(numbers)), turns, Session()).texts):
             apart += timed(lambda: memory.search_events(asked, automatic=True))  # noqa: B023
             if not at:
                 apart += timed(lambda: memory.search_profiles(asked, entity_type="user"))  # noqa: B023
@@ -93,11 +112,9 @@ def in_process(data: Path, events: int) -> list[list[str]]:
     household = open_house(data)
     memory, numbers = furnish(household), count()
     lines: list[list[str]] = []
-    for name, texts in (("a message alone", 1), ("after a conversation", 2)):
-        if texts == 2:
-            for number in range(6):
-                speak(memory, number)
-        wholes, parts, tokens = zip(*rounds(memory, numbers, texts), strict=True)
+    for name in ("a message alone", "after a conversation"):
+        turns = speak(memory) if lines else []
+        wholes, parts, tokens = zip(*rounds(memory, numbers, turns), strict=True)
         ratio = p50(wholes) / p50(parts)
         lines.append(
             [

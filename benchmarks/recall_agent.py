@@ -41,7 +41,7 @@ from server.settings import load_settings
 
 FOUND = 20
 SHOWN = 10
-CONSTANT = 20
+CONSTANT = 5
 """Of the fusion of ranks: the larger, the less the first place counts."""
 WEIGHTS = {"question": 1.0, "conversation": 1.0, "words": 0.15}
 QUIET = 2
@@ -99,7 +99,7 @@ async def find(search: Search, question: Mapping[str, Any], now: datetime) -> li
         quiet = 0 if new else quiet + 1
     context = question.get("context") or []
     if context:
-        said = "\n".join([*context[-4:], text])
+        said = "\n".join(dict.fromkeys([*context, text]))
         new = await search.look("conversation", "semantic_search", query_text=said, top_k=FOUND)
         quiet = 0 if new else quiet + 1
     if quiet < QUIET:

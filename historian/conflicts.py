@@ -67,7 +67,7 @@ class ConflictFinder:
 def _may_contradict(message: Message, evidence: Sequence[Message]) -> bool:
     """Only who said a thing can take it back; against the words of an assistant anybody's own words count."""
     senders = {one.sender_id for one in evidence if one.role == "user"}
-    return not senders or message.sender_id in senders
+    return not senders or message.sender_id in {*senders, None} or None in senders
 
 
 def _in_time(messages: Iterable[Message]) -> tuple[Message, ...]:

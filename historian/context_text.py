@@ -42,6 +42,9 @@ _NOUNS: Final[Mapping[SectionName, str]] = {
     "group_memories": "statements of the group",
     "memos": "memos",
 }
+LEFT_OUT = "Left out for want of room: {}."
+_SAYS_WHAT_IT_LEFT_OUT = 200
+"""Tokens from which on there is room set aside to say that something is left out."""
 _DEGRADED_SHARE = 0.2
 _PASSED_OVER = 8
 """Items of one kind that are passed over for being too long; behind them nothing is looked at any more."""
@@ -61,17 +64,24 @@ def fit(
     given = [section for section in sections if section.items]
     if not given:
         return _view([nothing(), *notices], (), degraded)
-    fitting = _Fitting(given, budget - _cost([*frame, *notices]), zone)
+    aside = [LEFT_OUT.format("1000 more")] if budget >= _SAYS_WHAT_IT_LEFT_OUT else []
+    fitting = _Fitting(given, budget - _cost([*frame, *notices, *aside]), zone)
     fitting.fill_shares()
     fitting.fill_in_turns()
     chosen = fitting.chosen()
     if not any(section.items for section in chosen):
         return _view([NO_ROOM], (), degraded)
     lines = [*frame, *(line for section in chosen if section.items for line in section_lines(section, zone)), *notices]
-    rest = ", ".join(f"{section.left_out} {_NOUNS[section.name]}" for section in chosen if section.left_out)
-    if rest and _cost(more := [*lines, f"Left out for want of room: {rest}."]) <= budget:
-        lines = more
+    room = fitting.room + _cost(aside)
+    lines += next(([line] for line in _left_out(chosen) if _cost([line]) <= room), [])
     return _view(lines, tuple(section for section in chosen if section.items), degraded)
+
+
+def _left_out(sections: Sequence[ContextSection]) -> list[str]:
+    """Return what to say of things that are left out, at length and shortly."""
+    parts = [f"{section.left_out} {_NOUNS[section.name]}" for section in sections if section.left_out]
+    total = sum(section.left_out for section in sections)
+    return [LEFT_OUT.format(", ".join(parts)), LEFT_OUT.format(f"{total} more")] if parts else []
 
 
 def section_lines(section: ContextSection, zone: tzinfo) -> list[str]:
@@ -93,7 +103,7 @@ class _Fitting:
 
     def __init__(self, sections: Sequence[ContextSection], room: int, zone: tzinfo) -> None:
         self._sections = sections
-        self._room = self._whole = room
+        self.room = self._whole = room
         self._zone = zone
         self._titles = [_cost([TITLES[section.name]]) for section in sections]
         self._taken: list[set[int]] = [set() for _ in sections]
@@ -104,16 +114,16 @@ class _Fitting:
         """Give each section what its share allows, from its first item on."""
         for at, section in enumerate(self._sections):
             left = SHARES[section.name] * self._whole
-            while self._next[at] < len(section.items) and (cost := self._cost_of_next(at)) <= min(left, self._room):
+            while self._next[at] < len(section.items) and (cost := self._cost_of_next(at)) <= min(left, self.room):
                 left -= cost
-                self._take(at)
+                self._take(at, cost)
 
     def fill_in_turns(self) -> None:
         """Give out the rest, an item at a time; what is too long for the room that is left is passed over."""
         while waiting := [at for at in range(len(self._sections)) if self._has_more(at)]:
             for at in waiting:
-                if self._cost_of_next(at) <= self._room:
-                    self._take(at)
+                if (cost := self._cost_of_next(at)) <= self.room:
+                    self._take(at, cost)
                 else:
                     self._next[at] += 1
                     self._passed[at] += 1
@@ -136,8 +146,8 @@ class _Fitting:
         cost = _cost([item_line(self._sections[at].items[self._next[at]], self._zone)])
         return cost if self._taken[at] else cost + self._titles[at]
 
-    def _take(self, at: int) -> None:
-        self._room -= self._cost_of_next(at)
+    def _take(self, at: int, cost: int) -> None:
+        self.room -= cost
         self._taken[at].add(self._next[at])
         self._next[at] += 1
 

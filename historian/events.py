@@ -20,6 +20,7 @@ EVENT_FIELDS = (
     " sender_id, sender_name, location, request_type, message_ids, has_new_info, perspective, is_absolute, flags,"
     " origin, same_as, schema_version"
 )
+_NAMES = ("row", *(name.strip() for name in EVENT_FIELDS.split(",")))
 _LINK = """
     INSERT OR IGNORE INTO event_messages (event_row, message_row)
     SELECT ?, row FROM messages
@@ -40,6 +41,19 @@ class StoredEvent:
 
     row: int
     event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """What ranking has to know of an event; reading all of it costs many times as much. `epoch` is in seconds."""
+
+    row: int
+    text: str
+    epoch: float
+    user_id: str
+    sender_id: str | None
+    has_new_info: bool
+    is_repeat: bool
 
 
 class EventStore:
@@ -125,6 +139,17 @@ class ReadableEvents:
         wanted = json.dumps(sorted(set(rows)))
         return self._select("e.row IN (SELECT value FROM json_each(?))", [wanted])
 
+    def sketches(self, rows: Iterable[int]) -> list[Sketch]:
+        """Return those of `rows` that the reach may read, as far as ranking needs them."""
+        columns = "e.row, e.text, e.timestamp, e.user_id, e.sender_id, e.has_new_info, e.same_as IS NOT NULL"
+        wanted = json.dumps(sorted(set(rows)))
+        return [
+            Sketch(row, text, datetime.fromisoformat(at).timestamp(), user, sender, bool(new), bool(repeat))
+            for row, text, at, user, sender, new, repeat in self._read(
+                columns, "e.row IN (SELECT value FROM json_each(?))", [wanted]
+            )
+        ]
+
     def get(self, event_id: str) -> StoredEvent | None:
         """Return one event, or None: not there and not readable are the same."""
         found = self._select("e.event_id = ?", [event_id])
@@ -199,19 +224,21 @@ class ReadableEvents:
                 yield "events AS e WHERE e.owner_key = ?", (key,)
 
     def _select(self, condition: str, values: Sequence[object]) -> list[StoredEvent]:
+        columns = ", ".join(f"e.{name}" for name in _NAMES)
+        return [stored_event(row, linked) for linked, *row in self._read(f"{_LINKED}, {columns}", condition, values)]
+
+    def _read(self, columns: str, condition: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         with self._database.read() as connection:
             audiences = known_audiences(connection, self._reach)
             if not audiences:
                 return []
             marks = ", ".join("?" * len(audiences))
-            columns = ", ".join(f"e.{name.strip()}" for name in EVENT_FIELDS.split(","))
-            rows = connection.execute(
-                f"SELECT {_LINKED}, e.row, {columns} FROM events e WHERE {condition} AND EXISTS"
+            return connection.execute(
+                f"SELECT {columns} FROM events e WHERE {condition} AND EXISTS"
                 f" (SELECT 1 FROM event_audiences a WHERE a.row = e.row AND a.audience_id IN ({marks}))"
                 " ORDER BY e.row",
                 [*values, *audiences],
             ).fetchall()
-        return [stored_event(row, linked) for linked, *row in rows]
 
 
 def _speaker_elsewhere(event: Event) -> str | None:
@@ -251,7 +278,7 @@ def _values(event: Event) -> tuple[object, ...]:
 
 def stored_event(row: Sequence[Any], linked: str = "[]") -> StoredEvent:
     """Return the event of a row; `linked` are the present ids of its messages, which outlive a change of id."""
-    values: dict[str, Any] = dict(zip(("row", *(name.strip() for name in EVENT_FIELDS.split(","))), row, strict=True))
+    values: dict[str, Any] = dict(zip(_NAMES, row, strict=True))
     number: int = values.pop("row")
     stored_ids = values.pop("message_ids")
     fixed: dict[str, Any] = {

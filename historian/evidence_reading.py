@@ -70,6 +70,11 @@ class ScopedEvidence:
         self._session = session
         self._zone = load_zone(session.timezone)
 
+    @property
+    def asker_in_group(self) -> str | None:
+        """Who asks, where it is a request in a group, whose messages are those of several people."""
+        return self._scope.user_id if self._scope.group_id is not None else None
+
     def list(self, filters: Mapping[str, object], *, page_size: int = 50, cursor: str = "") -> EvidencePage:
         """Return messages newest first by time and sequence."""
         _require_limit("page_size", page_size)

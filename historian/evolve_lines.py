@@ -10,7 +10,7 @@ from historian.chat_reading import LONGEST, read_object
 from historian.evolve_answer import ActionSaid
 
 MOST_LINES = 2_000
-_WITHOUT = ("```", "[", "]", "{", "}", "],", "},")
+_WITHOUT = ("{", "}", "{}", "[{", "}]")
 """Lines that frame others and say nothing."""
 
 
@@ -32,7 +32,7 @@ def read_lines(wrote: str, *, cut_off: bool = False) -> LinesRead:
     bad: list[int] = []
     for number, line in enumerate(lines, start=1):
         text = line.strip().rstrip(",")
-        if "{" not in text or text in _WITHOUT or text.startswith("```"):
+        if "{" not in text or text in _WITHOUT:
             continue
         found = _strict(text) if cut_off and number == len(lines) else _strict(text) or read_object(_from_brace(text))
         if found is None or "action" not in found:

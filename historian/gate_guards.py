@@ -25,6 +25,8 @@ _NAME = re.compile(
 )
 _GIVEN_NAME = re.compile(rf"(?:^|[^{zh.HAN}]|[由让请给和与跟及同向对被是叫为])[{zh.SURNAMES}]$")
 """Behind a surname, 刚 is a given name (由彭刚维修)."""
+_BODY = re.compile(rf"[{zh.HAN}A-Za-z]{{0,6}}(?:公司|团队|部门|小组|学校|医院|银行|客户|老板|同事|老师|家里)")
+"""Those of whom 前两天 is said as of a person: 公司前两天发布, but not 开会前两天."""
 _NOT_NAME = re.compile(r".*[天代朝时年月日会考金周试工装案立度班课业程婚]$")
 _DATE = (
     r"(?:\d{4}\s?[-/.年]\s?\d{1,2}\s?[-/.月]\s?\d{1,2}\s?日?号?|\d{1,2}\s?月\s?\d{1,2}\s?[日号]?|"
@@ -111,7 +113,7 @@ def _is_person(prefix: str) -> bool:
 
 def _bare(text: str, start: int, end: int) -> bool:
     prefix = before_in(text, start, CLAUSE_END)
-    return prefix is not None and (not prefix or _is_person(prefix))
+    return prefix is not None and (not prefix or _is_person(prefix) or _BODY.fullmatch(prefix) is not None)
 
 
 def _start(text: str, start: int, end: int) -> bool:
@@ -183,7 +185,7 @@ def _begun(text: str, start: int, end: int) -> bool:
         return False
     if re.match(r"(?:1[5-9]|20)\d\d\s?年", text[start:end]):
         return False
-    return _GENERIC_THEN.match(text, end) is None
+    return text[end - 1] == "前" or _GENERIC_THEN.match(text, end) is None
 
 
 def _tells(text: str, start: int, end: int) -> bool:

@@ -143,6 +143,7 @@ ROWS: tuple[Row, ...] = (
         r"stand-?ups?|newsletter|class|classes|routine|of (?:each|every|the month|the year|"
         rf"{_MONTH}))\b",
     ),
+    (WEEKDAYS, "pass", rf"(?<=the ){_WEEKDAY}(?-i: [A-Z][a-z]+)"),
     (WEEKDAYS, "time:weekday", rf"{_WEEKDAY}(?:\s(?:morning|afternoon|evening|night))?\b"),
     ("mon tue tues wed thu thurs fri", "time:dated", r"(?<=on )(?:mon|tues?|wed|thu(?:rs)?|fri)\b"),
     (
@@ -170,7 +171,8 @@ ROWS: tuple[Row, ...] = (
         rf"(?<!the )(?<!['’]s )(?<!s['’] )last (?:hours?|night|evening|{_LONG}|{_WEEKDAY}|{_MONTH}|time)\b",
     ),
     ("last past", "time", rf"(?:last|past) {COUNT} (?:\w+ )?{UNIT}\b"),
-    ("last past", "time", rf"(?<=the )(?:last|past) (?:hour|{_LONG})\b(?! (?:of|in|before|at|when)\b)"),
+    ("last past", "time", rf"(?<=the )last (?:hour|{_LONG})\b(?! (?:of|in|before|at|when)\b)"),
+    ("last past", "time", rf"(?<=the )past (?:hour|{_LONG})\b(?! of\b)"),
     ("next", "time", rf"(?<!the )(?<!['’]s )(?<!s['’] )next (?:{_LONG}|{_WEEKDAY}|{_MONTH}|time)\b"),
     ("next", "time", rf"next {COUNT} (?:\w+ )?{UNIT}\b"),
     (
@@ -192,7 +194,12 @@ ROWS: tuple[Row, ...] = (
     ("later", "time:later", r"later(?=\s*[.!?]|\s*$|\s+(?:in|on in) the (?:day|week|month|year)\b)"),
     ("earlier", "time", r"earlier in the (?:day|week|month|year)\b"),
     ("shortly", "time", r"shortly(?!\s+(?:after|before|there|following|prior))"),
-    ("week weekend month year", "time", r"(?<=the )(?:week|weekend|month|year) (?:before last|after next)\b"),
+    ("to", "time:start", r"to date(?=,)"),
+    (
+        "night week weekend month year",
+        "time",
+        r"(?<=the )(?:night|week|weekend|month|year) (?:before last|after next)\b",
+    ),
     ("moment", "time", r"(?:(?<=at the )|(?<=at this ))moment\b(?!\s(?:of|when|that))"),
     ("present", "time", rf"(?<=the )present (?:{_OFFICE})\b"),
     ("present", "time", r"(?<=at )present\b(?!ation|s)"),

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, tzinfo
 from functools import lru_cache
 
 from historian.facts import Language
-from historian.fold import CJK
+from historian.fold import CJK, has_cjk
 from historian.group_versions import Moment, Version
 from historian.messages import StoredMessage
 from historian.text import clip
@@ -81,18 +81,21 @@ class People:
         """
 
         def named(found: re.Match[str]) -> str:
-            number = int(found[1])
+            number = int(found["number"])
             if not 1 <= number <= len(self.ids):
                 return found[0]
-            sender_id = self.ids[number - 1]
-            name = self.names.get(sender_id)
-            if not name:
-                return sender_id
-            return name if [*self.names.values()].count(name) == 1 else f"{name} ({sender_id})"
+            name = self._name(self.ids[number - 1])
+            before, after = found["before"] or "", found["after"] or ""
+            return f"{'' if has_cjk(name[0]) else before}{name}{'' if has_cjk(name[-1]) else after}"
 
-        text = re.sub(rf"(?<=[{CJK}]) ({self.prefix}\d)", r"\1", text)
-        text = re.sub(rf"((?<![0-9A-Za-z_]){self.prefix}\d{{1,4}}) (?=[{CJK}])", r"\1", text)
-        return re.sub(_alias_pattern(self.prefix), named, text)
+        alias = _alias_pattern(self.prefix)
+        return re.sub(rf"(?P<before>(?<=[{CJK}]) )?{alias}(?P<after> (?=[{CJK}]))?", named, text)
+
+    def _name(self, sender_id: str) -> str:
+        name = self.names.get(sender_id)
+        if not name:
+            return sender_id
+        return name if [*self.names.values()].count(name) == 1 else f"{name} ({sender_id})"
 
     def listed(self, language: Language) -> list[str]:
         """Return who is who, a line each."""
@@ -191,4 +194,4 @@ def _number(name: str, letter: str) -> int:
 
 
 def _alias_pattern(prefix: str) -> str:
-    return rf"(?<![0-9A-Za-z_]){prefix}([1-9]\d{{0,3}})(?![0-9A-Za-z_])"
+    return rf"(?<![0-9A-Za-z_]){prefix}(?P<number>[1-9]\d{{0,3}})(?![0-9A-Za-z_])"

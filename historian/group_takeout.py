@@ -137,8 +137,7 @@ def _version(memory_id: str, given: Mapping[str, Any]) -> Version:
     strength = float(found.strength)
     is_right = (
         found.memory_id == memory_id
-        and isinstance(found.version, int)
-        and 1 <= found.version <= MOST_CHANGES
+        and 1 <= _ms(found.version) <= MOST_CHANGES
         and found.status in ("active", "deprecated")
         and math.isfinite(strength)
         and 0 <= strength <= 1

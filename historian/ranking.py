@@ -119,6 +119,9 @@ def _merged(candidates: Iterable[Candidate]) -> Iterable[Candidate]:
     """Return one candidate an id, with the best of each signal."""
     by_id: dict[str, Candidate] = {}
     for one in candidates:
+        if one.id not in by_id and _is_sound(one.similarity) and _is_sound(one.lexical):
+            by_id[one.id] = one
+            continue
         other = by_id.get(one.id, one)
         by_id[one.id] = Candidate(
             one.id,
@@ -133,6 +136,10 @@ def _merged(candidates: Iterable[Candidate]) -> Iterable[Candidate]:
 def _best(one: float | None, other: float | None) -> float | None:
     present = [value for value in (_finite(one), _finite(other)) if value is not None]
     return max(present, default=None)
+
+
+def _is_sound(value: float | None) -> bool:
+    return value is None or math.isfinite(value)
 
 
 def _finite(value: float | None) -> float | None:

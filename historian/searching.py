@@ -8,7 +8,7 @@ from datetime import datetime
 from heapq import nlargest
 
 from historian.clock import Clock
-from historian.events import EventStore, StoredEvent
+from historian.events import EventStore, Sketch
 from historian.model import Reach
 from historian.options import QueryOptions
 from historian.ranking import Candidate, fused, rank
@@ -63,7 +63,7 @@ class EventSearch:
         )
         readable = self._events.within(query.reach)
         worth = [row for row, signals in hits.scores.items() if _can_rank(*signals, options.time_decay_min_similarity)]
-        found = {item.row: item for item in readable.rows(worth) if _fits(item, query, since, until)}
+        found = {item.row: item for item in readable.sketches(worth) if _fits(item, query, since, until)}
         half_life = (
             options.time_decay_half_life_days_auto if query.automatic else options.time_decay_half_life_days_tool
         )
@@ -79,11 +79,14 @@ class EventSearch:
             decay_enabled=options.time_decay_enabled,
             rerank=reranked,
         )
-        events = tuple(FoundEvent(found[int(item.id)].event, item.score, item.how) for item in ranked)
+        whole = {stored.row: stored.event for stored in readable.rows(int(item.id) for item in ranked)}
+        events = tuple(
+            FoundEvent(whole[int(item.id)], item.score, item.how) for item in ranked if int(item.id) in whole
+        )
         return FoundEvents(events, degraded=hits.degraded + failed)
 
     def _reranked(
-        self, query: EventQuery, found: Mapping[int, StoredEvent], candidates: list[Candidate]
+        self, query: EventQuery, found: Mapping[int, Sketch], candidates: list[Candidate]
     ) -> tuple[list[Candidate], Mapping[str, float], tuple[str, ...]]:
         """Return the candidates that stay, the scores of the reranker, and what did not work; then all stay."""
         count = self._reranking.candidates(query.top_k)
@@ -100,28 +103,26 @@ def _can_rank(similarity: float | None, lexical: float | None, floor: float) -> 
     return bool(lexical) or (similarity is not None and similarity >= floor)
 
 
-def _fits(item: StoredEvent, query: EventQuery, since: float | None, until: float | None) -> bool:
-    event = item.event
-    at = event.timestamp.timestamp()
+def _fits(item: Sketch, query: EventQuery, since: float | None, until: float | None) -> bool:
     return (
-        event.same_as is None
-        and (query.target_user_id is None or query.target_user_id in (event.user_id, event.sender_id))
-        and (since is None or at >= since)
-        and (until is None or at < until)
-        and (event.has_new_info or not query.automatic)
+        not item.is_repeat
+        and (query.target_user_id is None or query.target_user_id in (item.user_id, item.sender_id))
+        and (since is None or item.epoch >= since)
+        and (until is None or item.epoch < until)
+        and (item.has_new_info or not query.automatic)
     )
 
 
-def _candidate(item: StoredEvent, similarity: float | None, lexical: float | None) -> Candidate:
+def _candidate(item: Sketch, similarity: float | None, lexical: float | None) -> Candidate:
     weight = _weight(item)
     return Candidate(
         id=str(item.row),
         similarity=None if similarity is None else similarity * weight,
         lexical=None if lexical is None else lexical * weight,
-        epoch=item.event.timestamp.timestamp(),
-        text=item.event.text,
+        epoch=item.epoch,
+        text=item.text,
     )
 
 
-def _weight(item: StoredEvent) -> float:
-    return 1.0 if item.event.has_new_info else MEMO_WEIGHT
+def _weight(item: Sketch) -> float:
+    return 1.0 if item.has_new_info else MEMO_WEIGHT

@@ -10,6 +10,7 @@ from typing import Final
 
 from historian import days
 from historian.days import DateHit, Period, Value
+from historian.gate_terms import SURNAMES
 from historian.happenings import EVENT_BEFORE
 from historian.lookalikes import NAMED_MING, SAYINGS
 from historian.numerals import ZH_NUMBER, zh_number
@@ -42,7 +43,11 @@ _WEEKDAY_INDEX: Final = (
     {c: i for i, c in enumerate("一二三四五六日")} | {c: i for i, c in enumerate("123456")} | {"天": 6}
 )
 _STEP_LEFT: Final = r"(?<![晚早身网路楼海马线头世以天地乡手脚底之林日基成资原根样剧课书一每两几])"
-_STEP: Final = _STEP_LEFT + r"(?P<step>上{1,4}|下{1,4}|这|本)(?:一?个)?"
+_STEP: Final = (
+    rf"(?:(?P<step>这)|{_STEP_LEFT}(?P<step>上{{1,4}}|下{{1,4}}|本)|"
+    rf"(?P<step>上{{1,4}}|下{{1,4}})(?=个)|(?<![晚早身网路马线世地乡手楼底])(?P<step>上{{1,4}}|下{{1,4}})(?={_WEEK}[一二三四五六日天]))"
+    r"(?:一?个)?"
+)
 _EDGE: Final = r"(?P<edge>底(?![下片薪])|初(?![中步恋次级稿])|末(?![日尾端])|中旬|上旬|下旬)"
 _DAY_OF_MONTH: Final = (
     r"(?P<dom>3[01]|[12][0-9]|0?[1-9]|三十一?|二十[一二三四五六七八九]?|廿[一二三四五六七八九]?|十[一二三四五六七八九]?|"
@@ -51,7 +56,8 @@ _DAY_OF_MONTH: Final = (
 _MONTH: Final = r"(?P<month>十[一二]?|1[0-2]|0?[1-9]|[一二三四五六七八九])\s?月"
 
 _DAY_WORD: Final = re.compile(
-    r"(?:(?<![目以之提眼从先饭午年史])(?P<far_past>大{0,3})前[天日]|(?<![以之今然最往先随落背前日雨饭课])(?P<far>大{0,3})(?<!明)后天|(?P<both>明后|今明|昨今)两?天|"
+    r"(?:(?<![目以之提眼先饭午年史大])(?P<far_past>大{0,3})前[天日](?![气空])|(?<![大以之今然最往先随落背前日雨饭课])(?P<far>大{0,3})后天|"
+    rf"(?<![{SURNAMES}小阿老])(?<![{SURNAMES}][一-鿿])(?P<both>明后|今明|昨今)两?天|"
     r"(?P<near>[昨今明][天日]|[昨今明]儿个?))(?![早晚晨](?:[^上间晨餐饭点]|$))" + _THEN
 )
 _NOT_DAY: Final = re.compile(
@@ -60,15 +66,16 @@ _NOT_DAY: Final = re.compile(
     r"前日(?:本|元|语)|今天子|昨日黄花"
 )
 _SPLIT_WORD: Final = re.compile(
-    rf"[清文说聪透表声证如](?:今天|明天)[气下]|{NAMED_MING}|{SAYINGS}|(?<=[一-鿿])(?<![我你他她们])前夜"
+    r"[清文说聪透表声证如](?:今天|明天)(?:气(?![死温色氛人坏炸得呼])|下(?=[无人皆大太苍归共为]|第一))|"
+    rf"{NAMED_MING}|{SAYINGS}|(?<=[一-鿿])(?<![我你他她们])前夜"
 )
 _COMPACT_DAY: Final = re.compile(
-    r"(?:(?P<word>[昨今明])|(?<![以之目提从先眼])(?P<before>前))(?P<when>晚(?!报|安|餐|饭|点名)|早(?!餐|饭|点|就|已|期)|晨|夜)"
+    r"(?:(?P<word>[昨今明])|(?<![以之目提先眼])(?P<before>前))(?P<when>晚(?!报|安|餐|饭|点名)|早(?!餐|饭|点|就|已|期)|晨|夜)"
     r"(?:上(?![课班学车网台线])|间|里|晨(?![跑会练读]))?"
 )
 _WEEK_STEP: Final = compile_shared(
     _STEP + _WEEK + rf"(?:(?:\s?的?\s?{_WEEK})?{_WEEKDAY}{_THEN}|(?P<end>(?:末|六日)(?![日尾端期]){_THEN})|"
-    r"(?![围边期刊年转密全到易身游记])(?P<whole>))"
+    r"(?![围边期刊年转密全易身游记])(?P<whole>))"
 )
 _BARE_WEEKDAY: Final = compile_shared(
     rf"(?<![每逢隔一二两三四五六七八九十几0-9整各上下这本单双数多周个色性姓到至]){_WEEK}{_WEEKDAY}(?!餐厅|俱乐部|影展){_THEN}"
@@ -78,12 +85,12 @@ _MONTH_STEP: Final = compile_shared(
     _STEP + rf"月(?![亮球饼嫂台])(?:份)?(?:(?:\s?的?\s?{_DAY_OF_MONTH}{_THEN})|月?{_EDGE})?"
 )
 _YEAR_STEP: Final = compile_shared(
-    r"(?:(?<![目以之提眼从先午生年])(?P<back>大{0,2})前年|(?<![以之今然最往先随年前零0])(?P<on>大{0,2})后年|(?<![过失逝])去年|"
-    r"(?<!如)今年|(?<![日基成资原根样剧课书])本年|(?<![聪文光透])明年)(?!龄)(?:度(?!过|假))?"
+    r"(?:(?<![目以之提眼先午生年大])(?P<back>大{0,2})前年|(?<![以之今然最往先随年前零0])(?P<on>大{0,2})后年|(?<![过失逝])去年|"
+    r"(?<!如)今年|(?<![日基成资原根样剧课书])本年|(?<![聪透])明年(?!代))(?!龄)(?:度(?!过|假))?"
     rf"(?:\s?的?\s?{_MONTH}(?:份)?(?:\s?的?\s?{_DAY_OF_MONTH}{_THEN}|{_EDGE})?|"
     r"(?:的)?(?P<same>今[天日])|年?(?P<yedge>底(?![下片薪])|初(?![中步恋次级])|末|中(?!考|国|学|秋|奖|旬|年|午)))?"
 )
-_QUARTER: Final = re.compile(_STEP + "季度")
+_QUARTER: Final = compile_shared(_STEP + "季度")
 _UNITS: Final = {
     **dict.fromkeys(("秒", "秒钟"), "second"),
     **dict.fromkeys(("分钟",), "minute"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta, tzinfo
@@ -9,6 +10,7 @@ from datetime import date, datetime, timedelta, tzinfo
 from historian.conflicts import SEARCHED, ConflictFinder, Contrary, tells_both
 from historian.errors import InvalidInputError, NotFoundError
 from historian.evidence_reading import ScopedEvidence
+from historian.fold import fold
 from historian.memory_view import Claim, Conflict, Doubt, Limits, MemoryView, Point, Proof, Quote, Removed
 from historian.message_question import MOST_CHARACTERS
 from historian.model import Message
@@ -21,6 +23,10 @@ from historian.zones import parse_instant
 UNKNOWN = "There is no such message in this scope."
 UNQUOTED = "No message is named that proves it."
 ALTERED = "The quotation differs from the record."
+UNNAMED = "In a group, name whose words they are."
+_SPEAKS_OF_ASKER = re.compile(r"\b(?:user|asker|i|my|you|your)\b|用户|我|你", re.IGNORECASE)
+ASSISTANT_SAYS = "assistant suggests recommends advises explains 推荐 建议 解释"
+"""What a statement about the words of an assistant may call them."""
 FOLLOWING = 3
 """Messages after one that may take it back."""
 _SAME_TIME = timedelta(minutes=1)
@@ -42,6 +48,7 @@ class ViewVerifier:
     def __init__(self, evidence: ScopedEvidence, zone: tzinfo) -> None:
         self._evidence = evidence
         self._zone = zone
+        self._asker = evidence.asker_in_group
 
     def verify(
         self, claim: Claim, *, limits: Limits | None = None, stopped: str = "", also: Sequence[str] = ()
@@ -147,9 +154,13 @@ class ViewVerifier:
 
     def _unproven(self, text: str, messages: Sequence[Message], checked: _Checked) -> str:
         """Return why messages do not prove a statement, or nothing."""
+        messages = self._of_whom_it_speaks(text, messages)
+        if not messages:
+            return UNNAMED
         parts = [part for message in messages for part in self._parts(message, checked)]
         names = [name for one in messages for name in (one.sender_name, one.sender_id) if name]
         names += [part.who for part in parts if part.proves(text) and part.who]
+        names += [ASSISTANT_SAYS for one in messages if one.role == "assistant"]
         days = [day for one in messages for day in self._days(one)]
         proving = [part.text for part in parts if part.proves(text)]
         others = [part for part in parts if not part.proves(text)]
@@ -158,6 +169,18 @@ class ViewVerifier:
             return reason
         whole = unsupported(text, [part.text for part in parts], names, days)
         return reason if whole else others[0].reason
+
+    def _of_whom_it_speaks(self, text: str, messages: Sequence[Message]) -> Sequence[Message]:
+        """Return the messages without those of people whom a statement, which names others, does not name.
+
+        In a group "the user" is who asks, and nobody else's words tell about them.
+        """
+        named = [one for one in messages if one.role == "user" and _is_named(one, text)]
+        if named:
+            return [one for one in messages if one.role != "user" or one in named]
+        if self._asker is not None and _SPEAKS_OF_ASKER.search(text):
+            return [one for one in messages if one.role != "user" or one.sender_id in (self._asker, None)]
+        return messages
 
     def _days(self, message: Message) -> list[date]:
         """Return on which days a message was said, and the days that it names: yesterday, 上周末."""
@@ -180,6 +203,11 @@ class ViewVerifier:
     def _others(self, topic: str) -> list[Message]:
         page = self._evidence.by_meaning(topic, {"role": "user"}, top_k=SEARCHED)
         return [item.message for item in page.items]
+
+
+def _is_named(message: Message, text: str) -> bool:
+    folded = fold(text)
+    return any(fold(name) in folded for name in (message.sender_name, message.sender_id) if name and len(name) > 1)
 
 
 def _admits(point: Point, contrary: Contrary) -> bool:

@@ -44,7 +44,15 @@ _SAYS_EN = re.compile(
 _OWN = frozenset({"我", "我们", "咱", "本人", "i", "user", "用户"})
 _MINE = re.compile(r"\A(?:my|the|我的?|他的?|她的?|有|那个?|这个?)\s*", re.IGNORECASE)
 _ANYBODY = frozenset(words("he she they someone people 他 她 他们 她们 人 有人 大家 人家 别人 听 据 俗话"))
-_ABOUT_ASSISTANT = re.compile(r"\b(?:assistant|agent|ai|bot|you)\b|助手|助理|机器人|模型|你", re.IGNORECASE)
+_ASSISTANT_SAID = re.compile(
+    r"\b(?:assistant|bot|ai)\s+(?:had |has |once |also )?(?:said|says|told|wrote|suggest\w*|recommend\w*|propos\w*"
+    r"|promis\w*|advis\w*|offer\w*|answer\w*|explain\w*|mention\w*|ask\w*)\b"
+    r"|(?:助手|助理|机器人)[^，。,]{0,6}?(?:说|推荐|建议|提议|提到|回答|解释|答应|告诉|问|写)",
+    re.IGNORECASE,
+)
+_BEFORE_A_NAME = re.compile(
+    r"(?:the |according to |据)?(?:(?:the )?(?:user|asker)'s |用户的?)?(?:(?:older|younger) )?\Z"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +68,7 @@ class Part:
         if self.kind == "own":
             return True
         if self.kind == "assistant":
-            return _ABOUT_ASSISTANT.search(statement) is not None
+            return _ASSISTANT_SAID.search(statement) is not None
         return self.kind == "quoted" and _names(statement, self.who)
 
     @property
@@ -93,11 +101,12 @@ def is_joke(text: str) -> bool:
 
 
 def _names(statement: str, who: str) -> bool:
-    """Say whether a statement names whoever a message quotes; a pronoun names nobody."""
-    name = fold(_MINE.sub("", who))
+    """Say whether a statement is about whoever a message quotes; a pronoun is nobody."""
+    name, folded = fold(_MINE.sub("", who)), fold(statement)
     if not name or name in _ANYBODY:
         return False
-    return re.search(rf"(?<![a-z]){re.escape(name)}(?![a-z])", fold(statement)) is not None
+    found = re.search(rf"(?<![a-z]){re.escape(name)}(?![a-z])", folded)
+    return found is not None and _BEFORE_A_NAME.match(folded[: found.start()]) is not None
 
 
 def _takes_back(later: Message, message: Message) -> bool:

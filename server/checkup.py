@@ -9,6 +9,7 @@ from pathlib import Path
 from historian.biographer import Biographer
 from historian.check_database import DatabaseCheck, WordsCheck
 from historian.check_folder import DiskCheck, LeftoversCheck, PermissionsCheck, QueueCheck
+from historian.check_groups import GroupsCheck
 from historian.check_profiles import ProfilesCheck
 from historian.check_vectors import VectorsCheck
 from historian.clock import Clock
@@ -44,6 +45,7 @@ def make_doctor(folder: Path, patient: Patient, clock: Clock) -> Doctor:
         [
             DatabaseCheck(patient.database),
             WordsCheck(patient.database),
+            GroupsCheck(patient.database),
             ProfilesCheck(ProfileStore(folder, clock=clock), ProfileIndex(patient.database), patient.biographer),
             QueueCheck(patient.queue),
             VectorsCheck(patient.engine, patient.indexer, Trial(folder / VECTORS_NAME, clock)),

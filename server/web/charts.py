@@ -9,6 +9,8 @@ WIDTH = 360
 HEIGHT = 96
 FLOOR = 80
 """Where bars stand, from above; below are the labels."""
+CEILING = 14
+"""Above it stands the text of the scale."""
 _GAP = 0.25
 
 
@@ -46,8 +48,7 @@ def chart(values: Sequence[tuple[str, float | None, str]], top: float | None = N
     for place, (label, value, text) in enumerate(values):
         if value is None or scale <= 0 or value <= 0:
             continue
-        height = round(min(value / scale, 1.0) * FLOOR, 1)
-        height = max(height, 1.0)
+        height = max(round(min(value / scale, 1.0) * (FLOOR - CEILING), 1), 1.0)
         bars.append(
             Bar(
                 round((place + _GAP / 2) * step, 1),

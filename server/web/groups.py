@@ -8,14 +8,15 @@ PAGE_SIZE = 50
 
 
 def show_groups(asked: Asked) -> Page:
-    """Return the statements of one group, by default the first, also those that are not held any more.
+    """Return the statements of one group, by default the first that has any, also those that are not held any more.
 
     Raises:
         NotFoundError: the group is not the guest's.
     """
     groups = asked.memory.look.groups
     summaries = groups.summaries()
-    named = asked.field("of") or next((one.group_id for one in summaries), "")
+    preferred = sorted(summaries, key=lambda one: not (one.active or one.deprecated))
+    named = asked.field("of") or next((one.group_id for one in preferred), "")
     page = groups.list(named, status="all", limit=PAGE_SIZE, cursor=asked.field("cursor")) if named else None
     return Page("groups.html", {"summaries": summaries, "group": named, "page": page})
 

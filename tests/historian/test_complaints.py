@@ -11,6 +11,9 @@ from historian.complaints import MOST, Complaints
 from historian.errors import ModelSettingsError, RetryableModelError
 from historian.options import QueryOptions
 from historian.rerank import Reranking
+from server.http.identity import READ
+from server.http.tokens import TokenFile
+from server.http.verifying import StoredTokenVerifier
 from tests.kit.home import home
 from tests.kit.merge_script import MergeScript, adding
 from tests.kit.profiles import study
@@ -62,6 +65,24 @@ def test_merges_that_rules_do_for_a_model_are_said_once(tmp_path: Path, caplog: 
     assert lines(caplog, "a profile is merged by rules") == [
         "a profile is merged by rules: The chat model refuses the key.",
         "a profile is merged by rules: well again",
+    ]
+
+
+async def test_a_tokens_file_that_cannot_be_read_is_said_once_and_not_at_each_request(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    file = TokenFile(tmp_path / "tokens.json")
+    _, token = file.create("alice", scopes=[READ])
+    sound = (tmp_path / "tokens.json").read_bytes()
+    verifier = StoredTokenVerifier(file)
+    (tmp_path / "tokens.json").write_bytes(b"{")
+    assert [await verifier.verify(token) for _ in range(50)] == [None] * 50
+    (tmp_path / "tokens.json").write_bytes(sound)
+    assert await verifier.verify(token) is not None
+    assert lines(caplog, "tokens") == [
+        "tokens: The tokens file is damaged; mend it, or delete it and create the tokens anew.",
+        "tokens: well again",
     ]
 
 

@@ -51,7 +51,17 @@ def test_a_sound_memory_is_well_in_every_part(tmp_path: Path) -> None:
         assert report.is_healthy
         assert {(one.check, one.severity) for one in report.left} == {
             (name, "ok")
-            for name in ("database", "words", "profiles", "queue", "vectors", "disk", "permissions", "leftovers")
+            for name in (
+                "database",
+                "words",
+                "groups",
+                "profiles",
+                "queue",
+                "vectors",
+                "disk",
+                "permissions",
+                "leftovers",
+            )
         }
 
 

@@ -107,6 +107,15 @@ class Person:
                     return status
                 await anyio.sleep(0.02)
 
+    async def embedded(self, seconds: float = 60) -> Mapping[str, Any]:
+        """Wait until every text of the scope has its vector too, which follows behind, and return the status."""
+        with anyio.fail_after(seconds):
+            while True:
+                status = await self.drained(seconds)
+                if not status["unembedded"]:
+                    return status
+                await anyio.sleep(0.02)
+
     async def texts(self, query: str, **more: Any) -> list[str]:
         """Return the texts of the events that answer a query."""
         found = await self.call("search_events", query=query, **more)

@@ -27,6 +27,8 @@ def good(phrases: Mapping[str, str] | Phrase = lambda text: text, capture: objec
     def say(asked: ChatAsked) -> object:
         if "<observations " in asked.messages[1]["content"]:
             return rewritten(asked, phrases)
+        if "<messages " in asked.messages[1]["content"]:
+            return evolved(asked)
         if "<exchange " in asked.messages[1]["content"]:
             return capture(asked) if callable(capture) else capture
         return merged(asked)
@@ -55,6 +57,19 @@ def merged(asked: ChatAsked) -> dict[str, Any]:
         if text not in known and text not in statements[: at - 1]
     ]
     return {"lines": fates, "added": added, "passing": [], "tags": []}
+
+
+def evolved(asked: ChatAsked) -> dict[str, Any]:
+    """Return a run that keeps every statement, and makes one of each message that none says yet."""
+    known = [entry.split(" ", 1)[0].split("（", 1)[0] for entry in asked.entries("statements")]
+    actions: list[dict[str, Any]] = [{"action": "keep", "old_id": one} for one in known]
+    for entry in asked.entries("messages"):
+        name, said = entry.split(" ", 1)
+        text = said.split(": ", 1)[-1]
+        if text not in asked.block("statements"):
+            reason = "It was said."
+            actions.append({"action": "create", "statement": text, "change_reason": reason, "message_ids": [name]})
+    return {"actions": actions}
 
 
 def _plain(entry: str) -> str:

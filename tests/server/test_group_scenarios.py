@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import anyio
+import anyio.to_thread
 import pytest
 
 from historian.clock import FixedClock
@@ -401,3 +403,24 @@ async def test_an_export_of_the_group_brings_statements_versions_and_log_to_anot
         store = GroupStore(house.household.database)
         team = Owner("group", "team")
         assert store.replay(team) == store.present(team)
+
+
+async def test_without_vectors_statements_are_found_by_words_and_reindex_makes_them_again(tmp_path: Path) -> None:
+    model, clock = Model(), FixedClock(DAY)
+    async with (
+        speaking_home(tmp_path, model, clock=clock) as (house, _, _),
+        house.client("alice", group="team", toolsets=("host", "group")) as alice,
+    ):
+        await evolved(alice, clock, model)
+        query = {"query": "北极星 六月", "threshold": 0}
+        first = await alice.call("search_group_memories", **query)
+        household = house.household
+        await anyio.to_thread.run_sync(household.engine.vectors.drop, "group_memories")
+        blind = await alice.call("search_group_memories", **query)
+        assert blind["memories"][0]["statement"] == POLARIS
+        await anyio.to_thread.run_sync(household.reindex)
+        assert len(household.engine.vectors.ids("group_memories")) == 4
+        assert (await alice.call("search_group_memories", **query))["memories"][0] == first["memories"][0]
+        await alice.call("delete_memory", memory_id=first["memories"][0]["memory_id"])
+        await anyio.to_thread.run_sync(household.indexer.run_batch)
+        assert len(household.engine.vectors.ids("group_memories")) == 3

@@ -20,7 +20,7 @@ WRONG = "shiguan_00000000_" + "A" * 43
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Generator[Served]:
     server = Served(
-        tmp_path_factory.mktemp("http") / "data", "--toolsets", "host,admin", toml="[server]\nrate_limit = 0\n"
+        tmp_path_factory.mktemp("http") / "data", "--toolsets", "host,group,admin", toml="[server]\nrate_limit = 0\n"
     )
     server.token("first")
     with server:
@@ -225,6 +225,9 @@ def arguments_of(tool: str) -> dict[str, Any]:
         "lexical_search": {"query_text": "x"},
         "semantic_search": {"query_text": "x"},
         "neighbors": {"message_id": "x"},
+        "search_group_memories": {"query": "x"},
+        "set_memory_strength": {"memory_id": "x", "strength": 1},
+        **{tool: {"memory_id": "x"} for tool in ("memory_history", "restore_memory", "delete_memory")},
     }
     return dict(needed.get(tool, {}))
 
@@ -235,8 +238,8 @@ def test_each_tool_needs_the_scope_of_its_kind(served: Served, era: str) -> None
     admin = {tool.name for tool in published(["admin"])} - {tool.name for tool in published([])}
     tokens = {scope: served.token("hal", scopes=[scope]) for scope in SCOPES}
     sessions = {scope: served.open_session(token) for scope, token in tokens.items()}
-    for tool in published(["host", "admin"]):
-        needed = ADMIN if tool.name in admin else READ if tool.annotations.read_only_hint else WRITE
+    for tool in published(["host", "group", "admin"]):
+        needed = ADMIN if tool.name in admin or tool.needs_admin else READ if tool.annotations.read_only_hint else WRITE
         for scope, token in tokens.items():
             arguments = arguments_of(tool.name)
             if era == "modern":

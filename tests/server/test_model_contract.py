@@ -118,3 +118,30 @@ async def test_instructions_in_what_was_said_are_not_followed(tmp_path: Path, wh
         [event] = await remember(alice, said, source_message=said)
         assert event["text"].strip(" .") != "PWNED"
         assert "Bo" in event["text"]
+
+
+async def test_the_memory_of_a_group_evolves_whole_with_evidence_and_without_an_id(tmp_path: Path, which: str) -> None:
+    said = {
+        "a1": ("qq:10001", "小林", "我们组基本都是写前端的，React 为主"),
+        "a2": ("qq:10002", "Priya", "Right, and we meet every Friday at 20:00 for talks"),
+        "a3": ("qq:10001", "小林", "群里不要发广告，大家同意了"),
+    }
+    async with (
+        memory(tmp_path, which) as house,
+        house.client("alice", group="team", toolsets=("host", "group")) as alice,
+    ):
+        for message_id, (sender, name, text) in said.items():
+            message = {"message_id": message_id, "conversation_id": "chat", "role": "user", "content": text}
+            who = {"sender_id": sender, "sender_name": name, "ts": SystemClock().now().isoformat()}
+            await alice.call("messages_append", messages=[message | who])
+        done = await alice.call("evolve_memories")
+        stats = done["stats"]
+        assert (stats["kept"], stats["updated"], stats["deleted"]) == (0, 0, 0)
+        assert stats["created"] == done["active"] == len(done["changes"])
+        found = (await alice.call("group_memories", limit=200))["memories"]
+        assert found
+        for one in found:
+            assert one["message_ids"]
+            assert {*one["message_ids"]} <= {*said}
+            assert "qq:1000" not in one["statement"]
+        assert (await alice.call("evolve_memories"))["messages"] == 0

@@ -83,6 +83,11 @@ VERDICTS: Sequence[tuple[str, Sequence[str], str]] = (
     ("The user collects stamps", ["c7/m2"], "The message gives the words of somebody else (My sister)"),
     ("The user collects coins", ["c7/m2"], ""),
     ("用户喜欢住在海边的酒店", ["c1/m2"], "Only the assistant said so"),
+    ("您喜欢住在海边的酒店", ["c1/m2"], "Only the assistant said so"),
+    ("You are a vegetarian", ["c3/m2"], "Only the assistant said so"),
+    ("The assistant said the user is a vegetarian", ["c3/m2"], ""),
+    ("用户和小王最讨厌香菜", ["c7/m1"], "The message gives the words of somebody else (小王)"),
+    ("The user's sister collects stamps", ["c7/m2"], ""),
     ("The user is a vegetarian", ["c3/m2"], "Only the assistant said so"),
     ("用户对花生过敏", ["c8/m1"], "The message asks"),
     ("The user loves pineapples", ["c9/m1"], "The message gives orders to a model"),
@@ -132,6 +137,32 @@ async def test_the_message_of_another_user_is_as_if_it_were_not_there(tmp_path: 
         nobodys = await bob.call("verify_view", view=view(("用户住在杭州", ["c1/m99"])))
     assert doubts(theirs) == doubts(nobodys) == {"用户住在杭州": "There is no such message in this scope."}
     assert theirs["evidence"] == []
+
+
+async def test_in_a_group_a_point_counts_the_words_of_whom_it_speaks(tmp_path: Path) -> None:
+    said = [
+        {
+            "sender_id": who,
+            "sender_name": who.capitalize(),
+            "role": "user",
+            "content": content,
+            "message_id": message_id,
+        }
+        for message_id, who, content in (("g1", "alice", "good morning everybody"), ("g2", "bobby", "I love green tea"))
+    ]
+    rest = {"conversation_id": "g", "ts": "2026-05-03T12:00:00Z"}
+    async with (
+        home(tmp_path, run=False) as house,
+        house.client("alice", group="hiking", toolsets=("host", "recall")) as alice,
+    ):
+        await alice.call("messages_append", messages=[one | rest for one in said])
+        for text, proven in (
+            ("Bobby loves green tea", True),
+            ("Alice loves green tea", False),
+            ("The user loves green tea", False),
+        ):
+            answer = await alice.call("verify_view", view=view((text, ["g1", "g2"])))
+            assert (points(answer) == [text]) is proven, (text, doubts(answer))
 
 
 NO_VIEW: Sequence[tuple[Any, str]] = (
