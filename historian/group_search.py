@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from historian.calibration import BORDER
+from historian.engine import Engine
+from historian.errors import StoreError
 from historian.group_question import looked_for
 from historian.group_statements import GroupStatement
 from historian.group_store import GroupStore
@@ -30,13 +33,15 @@ class StatementHits:
 class GroupSearch:
     """Searches. Only active statements are indexed, each under its group alone. Thread-safe."""
 
-    def __init__(self, store: GroupStore, retrieval: Retrieval) -> None:
+    def __init__(self, store: GroupStore, retrieval: Retrieval, engine: Engine) -> None:
         self._store = store
         self._retrieval = retrieval
+        self._engine = engine
 
     def find(self, group: Owner, query: str) -> StatementHits:
         """Return the statements of a group that have to do with `query`; scores are 0..1."""
         reach = frozenset({group.key})
+        self._hold(group)
         hits = self._retrieval.find(
             "group_memories", looked_for(query), reach, limit=CANDIDATES, since=None, until=None
         )
@@ -44,6 +49,12 @@ class GroupSearch:
         scored = [(version, fused(*hits.scores[row])) for row, version in found.items()]
         scored.sort(key=lambda one: (-one[1], -one[0].updated_ms, one[0].memory_id))
         return StatementHits(tuple(scored), hits.degraded)
+
+    def _hold(self, group: Owner) -> None:
+        """Have the vectors of the group in memory: of many groups each is seldom asked for, and read for one search."""
+        if self._engine.ready.is_set():
+            with suppress(StoreError):  # the search itself meets it too, and says so
+                self._engine.vectors.hold("group_memories", group.key, lambda: self._store.active_ids(group))
 
 
 class OfferedStatements:

@@ -76,6 +76,10 @@ class GroupStore:
         wanted = json.dumps(sorted(set(rows)))
         return dict(self._select(group, "status = 'active' AND row IN (SELECT value FROM json_each(?))", wanted))
 
+    def active_ids(self, group: Owner) -> list[str]:
+        """Return the rows of all active statements of a group as their vectors are named."""
+        return [str(row) for row, _ in self._select(group, "status = 'active'")]
+
     def changes(
         self, group: Owner, *, memory_id: str | None = None, since_ms: int | None = None, limit: int = -1
     ) -> list[LoggedChange]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
@@ -53,6 +53,15 @@ class Claim:
     uncertain: tuple[Doubt, ...] = ()
     limits: Mapping[str, object] = field(default_factory=dict[str, object])
     steps: tuple[str, ...] = ()
+
+    def joined(self, other: Claim) -> Claim:
+        """Return both claims as one, each point and quotation once."""
+        return replace(
+            self,
+            points=tuple(dict.fromkeys((*self.points, *other.points))),
+            quotes=tuple(dict.fromkeys((*self.quotes, *other.quotes))),
+            uncertain=tuple(dict.fromkeys((*self.uncertain, *other.uncertain))),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,7 +127,8 @@ class _Recall:
     def _is_finished(self, said: Said, speaker: Speaker) -> bool:
         """Do what the model wants; say whether that was the end."""
         if said.view is not None:
-            self._draft = said.view.claim()
+            claim = said.view.claim()
+            self._draft = claim if said.is_done or self._draft is None else self._draft.joined(claim)
         for look in said.looks:
             if self._budget.looks_left <= 0:
                 speaker.answer(look, "No look is left; hand in the view.")

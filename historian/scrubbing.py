@@ -56,6 +56,8 @@ def remove_orphans(folder: Path) -> int:
         return 0
     known = _segments(folder / DATABASE)
     gone = [path for path in found if path.name not in known]
+    if known and len(gone) == len(found):
+        return 0  # none is known: rather another way of naming them than nothing but orphans
     with DiskErrors():
         for path in gone:
             shutil.rmtree(path)

@@ -193,6 +193,20 @@ class VectorStore:
                 found.update(self._ask(collection, unread, query, k, window))
         return heapq.nsmallest(k, found.items(), key=lambda hit: (-hit[1], hit[0]))
 
+    def hold(self, collection: str, audience: str, ids: Callable[[], Sequence[str]]) -> None:
+        """Read the vectors of an audience into memory, unless they are: by their ids, which is faster than a search.
+
+        `ids` names all that the audience may read. It is asked once later writes are noted, so that none is missed.
+        Raises EmbeddingMismatchError, StoreError.
+        """
+        key = (_known(collection), audience)
+        if key in self._far or self._matrices.get(key) is not None:
+            return
+        with self._guard():
+            found = self._folder.collection(collection)
+            if found is not None:
+                self._matrices.load(key, lambda: list(rows_of(found, ids())))
+
     def compare(
         self, collection: str, reach: Reach, vector: NDArray[np.float32], rows: Sequence[str]
     ) -> dict[str, float]:

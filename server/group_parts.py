@@ -43,7 +43,7 @@ def make_groups(ground: Ground, finding: FindingParts, standstill: Standstill) -
     runs = GroupRuns(database, ground.settings.data_dir / LOCKS_NAME)
     windows = WindowReader(database, ground.stores.record, runs, lambda: live.now.group)
     evolver = Evolver(Books(database, store, runs, windows), _deciding(ground), live, standstill, clock, left)
-    search = GroupSearch(store, finding.retrieval)
+    search = GroupSearch(store, finding.retrieval, finding.engine)
     return GroupFloor(
         parts=GroupParts(database, store, runs, search, evolver, Cursors(database), clock, left),
         offered=OfferedStatements(store, search, evolver.moment),

@@ -244,9 +244,9 @@ def test_a_naive_instant_is_refused() -> None:
 @pytest.mark.parametrize("unit", ["“", "\"x'", "一", "a", "/a.b_"])
 def test_much_hostile_text_takes_linear_time(unit: str) -> None:
     text = (unit * (300_000 // len(unit) + 1))[:300_000]
-    started = time.perf_counter()
+    started = time.thread_time()
     resolve_times(text, SATURDAY)
-    assert time.perf_counter() - started < 60
+    assert time.thread_time() - started < 60
 
 
 @pytest.mark.parametrize(
@@ -254,9 +254,9 @@ def test_much_hostile_text_takes_linear_time(unit: str) -> None:
 )
 def test_many_expressions_take_time_in_proportion(unit: str) -> None:
     def seconds(size: int) -> float:
-        started = time.perf_counter()
+        started = time.thread_time()
         rewrite_offline((unit * size)[:size], RewriteContext(SATURDAY, "Alice", "Nova", "G", "Berlin"))
-        return time.perf_counter() - started
+        return time.thread_time() - started
 
     seconds(1_000)
     assert seconds(40_000) < 40 * max(seconds(4_000), 0.05)

@@ -209,6 +209,8 @@ async def test_a_question_finds_the_statement_that_answers_it_first(tmp_path: Pa
         house.client("alice", group="team", toolsets=("host", "group")) as alice,
     ):
         await evolved(alice, clock, model)
+        house.household.warm_up()
+        assert await anyio.to_thread.run_sync(house.household.engine.wait, 120)
         found = await alice.call("search_group_memories", query="群组的技术背景是什么？")
         assert found["memories"][0]["statement"] == FRONTEND
         assert found["memories"][0]["score"] > 0.8

@@ -131,6 +131,14 @@ async def test_a_budget_that_is_used_up_gives_what_is_proven_so_far_and_says_so(
     assert points(answer) == ["用户住在杭州"]
 
 
+async def test_points_noted_on_the_way_add_up(tmp_path: Path) -> None:
+    peanuts = {"section": "constraints", "text": "Allergic to peanuts", "evidence": ["c2/m1"]}
+    model = by_tools([("note_points", {"points": [CITY]})], [("note_points", {"points": [peanuts]})])
+    async with recalling(tmp_path, model, rounds=3) as (alice, _, _):
+        answer = await alice.call("recall", question="我住在哪里？")
+    assert points(answer) == ["用户住在杭州", "Allergic to peanuts"]
+
+
 async def test_without_a_point_the_messages_found_stand_in_evidence_and_nobody_takes_it_for_no_memory(
     tmp_path: Path,
 ) -> None:
