@@ -347,7 +347,7 @@ async def test_what_rests_on_forgotten_messages_goes_or_is_cut(tmp_path: Path) -
         assert (cut["statement"], cut["flags"]) == ("群里在做项目北极星，计划六月上线。", ["evidence_forgotten"])
         everything = str([await alice.call("memory_history", memory_id=one) for one in found])
         assert "海关" not in everything
-        assert "b1" not in everything
+        assert "'b1'" not in everything
         assert "no such memory" in await alice.refused("memory_history", memory_id=ids[NO_ADS])
         store = GroupStore(house.household.database)
         team = Owner("group", "team")
