@@ -246,6 +246,7 @@ def ravage(folder: Path, count: int, seed: int) -> Chaos:
     return chaos
 
 
+@pytest.mark.long
 def test_two_hundred_turns_amid_deaths_and_outages_are_each_an_event_once_and_no_profile_lost_a_line(
     tmp_path: Path,
 ) -> None:

@@ -175,6 +175,7 @@ def two_at_a_time(work: Callable[[Any], None], items: Iterable[Any]) -> None:
             done.result()
 
 
+@pytest.mark.long
 def test_kill_nine_between_any_two_steps_of_a_job_repeats_it_without_a_second_effect(tmp_path: Path) -> None:
     """P26, P30, P33, P83: each death leaves the next server a job half done; the speaker's and the group's profile."""
 
@@ -196,6 +197,7 @@ def test_kill_nine_between_any_two_steps_of_a_job_repeats_it_without_a_second_ef
     two_at_a_time(die_at_each, range(2))
 
 
+@pytest.mark.long
 def test_kill_nine_at_random_instants_under_load_loses_and_doubles_nothing(tmp_path: Path) -> None:
     """P26, P30, P33, P37: during the start, while calls are in flight, and while jobs are worked on."""
 

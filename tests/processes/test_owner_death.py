@@ -60,6 +60,7 @@ class Writer:
                 self.client = self.house.ready()
 
 
+@pytest.mark.long
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("rounds", [20, pytest.param(100, marks=pytest.mark.soak)])
 def test_nothing_acknowledged_is_lost_or_doubled_when_owner_client_or_both_are_killed(

@@ -56,6 +56,7 @@ def write(client: Client, writer: int, count: int, stored: list[int]) -> None:
         stored.append(2 * len(text.encode()) + len(json.dumps(message)))
 
 
+@pytest.mark.long
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("count", [100, pytest.param(500, marks=pytest.mark.soak)])
 def test_what_many_clients_write_at_once_is_found_exactly_once_from_every_client(house: House, count: int) -> None:

@@ -165,6 +165,7 @@ def said(number: int) -> str:
     return f"爱丽丝的包裹 K{number}X 在仓库里。" if number % 2 else f"Alice stored parcel K{number}X in the depot."
 
 
+@pytest.mark.long
 def test_kill_nine_between_any_two_steps_of_a_merge_loses_no_line_and_doubles_none(tmp_path: Path) -> None:
     """P26, P33: with a model, and with a statement that is held."""
     folder = tmp_path / "data"

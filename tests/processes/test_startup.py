@@ -273,6 +273,7 @@ def test_a_full_disk_is_one_sentence_and_loses_nothing_that_was_acknowledged(tmp
 # ---- coming and going
 
 
+@pytest.mark.long
 def test_ten_starts_and_stops_leave_no_process_and_no_growing_number_of_open_files(tmp_path: Path) -> None:
     """P93: the next server opens no more files than the first, and nothing of the earlier ones is left."""
     folder, opened, gone = tmp_path / "data", [], []

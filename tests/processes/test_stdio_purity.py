@@ -59,6 +59,7 @@ def drive_tools(server: Stdio) -> None:
     assert server.call("search_events", query="")["events"] == []
     assert "Monday" in server.call("get_profile")["text"]
     assert server.call("search_profiles", query="cats on Monday")["profiles"]
+    assert "Monday" in server.call("build_context", message="那个呢？ the cats")["text"]
     assert server.call("search_events", query="cats", target_group_id="theirs")["events"] == []
     assert server.call("messages_append", messages="nothing")["failed"]
     drive_evidence(server)

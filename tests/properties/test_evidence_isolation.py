@@ -123,6 +123,7 @@ def a_call(
     return tool, {"query_text": query, "filter": wanted, limit: size}
 
 
+@pytest.mark.long
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize(("count", "calls"), [(1_500, 2_000), pytest.param(10_000, 10_000, marks=pytest.mark.soak)])
 async def test_no_call_and_no_cursor_ever_gives_a_foreign_row(tmp_path: Path, count: int, calls: int) -> None:

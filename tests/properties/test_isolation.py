@@ -393,6 +393,7 @@ async def contest(transport: Transport, folder: Path, questions: int, mode: str,
     assert held.refused > questions / 10
 
 
+@pytest.mark.long
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(("mode", "questions"), [("auto", CALLS // 4), ("legacy", CALLS // 16)])
 async def test_nobody_can_tell_that_somebody_else_is_there(tmp_path: Path, mode: str, questions: int) -> None:
@@ -400,6 +401,7 @@ async def test_nobody_can_tell_that_somebody_else_is_there(tmp_path: Path, mode:
     await contest(in_this_process, tmp_path, questions, mode, 20260220)
 
 
+@pytest.mark.long
 @pytest.mark.process
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", [*PROCESSES])

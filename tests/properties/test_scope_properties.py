@@ -189,6 +189,7 @@ def timeless(answer: str) -> str:
     return re.sub(r'(age_seconds|score)(\\?"?: )[-\d.e]+', r"\1\2…", answer)
 
 
+@pytest.mark.long
 @given(deeds(), askers())
 @settings(
     max_examples=8,

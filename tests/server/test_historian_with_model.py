@@ -263,6 +263,7 @@ async def test_nearly_all_pass_the_gate_when_the_model_complies_on_retry(tmp_pat
 # ---- upgrading
 
 
+@pytest.mark.long
 async def test_what_rules_wrote_during_an_outage_is_phrased_again_when_the_model_is_back(tmp_path: Path) -> None:
     away = threading.Event()
     away.set()
