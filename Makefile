@@ -40,9 +40,9 @@ check: $(DEV)
 test: $(DEV)
 	$(MAKE) -j 2 check tests
 
-# Most process tests wait more than they work: four at a time keep two cores busy.
+# Most process tests wait more than they work: five at a time keep two cores busy.
 tests: $(DEV)
-	$(BIN)/python -m pytest -m "not soak" -n 4 --dist worksteal
+	$(BIN)/python -m pytest -m "not soak" -n 5 --dist worksteal
 
 soak: $(DEV)
 	$(BIN)/python -m pytest -m soak

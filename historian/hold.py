@@ -10,6 +10,7 @@ from typing import Any
 
 from historian.durable import DiskErrors, write_durably
 from historian.errors import FolderInUseError
+from historian.liveness import process_start
 
 LOCK_NAME = "owner.lock"
 HOLDER_NAME = "owner.json"
@@ -43,7 +44,8 @@ class FolderHold:
                 raise FolderInUseError(_sentence(self._holder()))
             self._descriptor = descriptor
             since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-            self._holder_says = {"pid": os.getpid(), "purpose": purpose, "since": since}
+            start = process_start(os.getpid()) or ""
+            self._holder_says = {"pid": os.getpid(), "start": start, "purpose": purpose, "since": since}
             self._write()
 
     def announce(self, address: str | int | None) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 from historian.durable import DiskErrors, write_durably
 from historian.errors import StoreError
 from historian.hold import HOLDER_NAME, identity_of, is_held
+from historian.liveness import look_up
 
 OWNER = "owner"
 HTTP = "serve --http"
@@ -102,8 +103,8 @@ def connect(folder: Path) -> socket.socket | None:
     address = holder.get("address")
     if holder.get("folder") != identity_of(folder):  # a copy of a folder brings along where its original is served
         return None
-    if isinstance(address, int) and not is_held(folder):  # the port of a dead owner may be anybody's by now
-        return None
+    if isinstance(address, int) and not (is_held(folder) and _may_live(holder)):
+        return None  # the port of a dead owner may be anybody's by now
     connection: socket.socket | None = None
     try:
         if isinstance(address, str) and hasattr(socket, "AF_UNIX"):
@@ -120,3 +121,9 @@ def connect(folder: Path) -> socket.socket | None:
     if connection is not None:
         connection.settimeout(None)
     return connection
+
+
+def _may_live(holder: dict[str, Any]) -> bool:
+    """Tell dead holders: a new one has the lock for a moment before it writes over what the last one said."""
+    pid, start = holder.get("pid"), holder.get("start", "")
+    return isinstance(pid, int) and isinstance(start, str) and look_up(pid, start) is not False

@@ -395,7 +395,7 @@ async def contest(transport: Transport, folder: Path, questions: int, mode: str,
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize(("mode", "questions"), [("auto", CALLS // 4), ("legacy", CALLS // 16)])
+@pytest.mark.parametrize(("mode", "questions"), [("auto", CALLS * 7 // 20), ("legacy", CALLS // 16)])
 async def test_nobody_can_tell_that_somebody_else_is_there(tmp_path: Path, mode: str, questions: int) -> None:
     """P45, P46, P48, P52, P55: in both eras of the protocol."""
     await contest(in_this_process, tmp_path, questions, mode, 20260220)
@@ -407,7 +407,7 @@ async def test_nobody_can_tell_that_somebody_else_is_there(tmp_path: Path, mode:
 @pytest.mark.parametrize("name", [*PROCESSES])
 async def test_nobody_can_tell_it_over_a_wire_either(tmp_path: Path, name: str) -> None:
     """P45, P46, P48, P52, P55: a trusted host over stdio, alone and through the owner, and a bot over HTTP."""
-    await contest(PROCESSES[name], tmp_path, CALLS // 16, "auto", 20260221)
+    await contest(PROCESSES[name], tmp_path, CALLS // 32, "auto", 20260221)
 
 
 @pytest.mark.soak

@@ -192,7 +192,7 @@ def timeless(answer: str) -> str:
 @pytest.mark.long
 @given(deeds(), askers())
 @settings(
-    max_examples=8,
+    max_examples=6,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # to shrink a finding would take minutes
