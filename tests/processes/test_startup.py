@@ -277,7 +277,7 @@ def test_a_full_disk_is_one_sentence_and_loses_nothing_that_was_acknowledged(tmp
 def test_several_starts_and_stops_leave_no_process_and_no_growing_number_of_open_files(tmp_path: Path) -> None:
     """P93: the next server opens no more files than the first, and nothing of the earlier ones is left."""
     folder, opened, gone = tmp_path / "data", [], []
-    for number in range(6):
+    for number in range(4):
         with Stdio(folder, "--user", "alice") as server:
             server.initialize()
             server.settled(server.call("end", observations=[f"Parcel {number} is blue."])["job_id"])
