@@ -55,7 +55,7 @@ class Journal:
                 self._rotate(lock_file, descriptor)
                 return None
             if epoch != self._epoch or size < self._offset:
-                self._epoch, self._offset = epoch, size
+                self._skip(epoch, size)
                 return None
             return self._read(descriptor, size) if size > self._offset else []
         except OSError:
@@ -77,10 +77,14 @@ class Journal:
     def _rotate(self, lock_file: int, descriptor: int) -> None:
         if not hasattr(os, "pwrite"):
             return
-        self._epoch = os.urandom(_EPOCH_BYTES)
-        os.pwrite(lock_file, self._epoch, 0)
+        epoch = os.urandom(_EPOCH_BYTES)
+        os.pwrite(lock_file, epoch, 0)
         os.ftruncate(descriptor, 0)
-        self._offset = 0
+        self._skip(epoch, 0)
+
+    def _skip(self, epoch: bytes, offset: int) -> None:
+        """Go on from `offset`. Own lines before it are never read: the same ids, read later, are those of others."""
+        self._epoch, self._offset = epoch, offset
         with self._guard:
             self._own.clear()
 

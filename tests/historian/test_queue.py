@@ -188,6 +188,18 @@ def test_the_journal_starts_again_when_it_is_long_and_nobody_misses_anything(
     assert take(ours).job_id == second.job_id
 
 
+def test_what_another_process_finishes_is_seen_though_this_one_had_added_it(open_queue: Opener) -> None:
+    """Own lines that a first look passes over are not taken for the lines of others later."""
+    ours, theirs = open_queue(), open_queue()
+    first, second = ours.enqueue("k", "a", {}), ours.enqueue("k", "a", {})
+    claimed = take(theirs)
+    assert claimed.job_id == first.job_id
+    ours.enqueue("k", "b", {})
+    assert ours.waiting() == 2
+    theirs.finish(claimed)
+    assert take(ours).job_id == second.job_id
+
+
 # ---- retries
 
 
