@@ -314,7 +314,7 @@ class Queue:
         ones are read, `most` in all.
         """
         ids = self._unfinished_ids(lane)
-        chosen = ids if len(ids) <= most else [ids[0], *ids[1 - most :]]
+        chosen = ids if len(ids) <= most else [ids[0], *ids[len(ids) - most + 1 :]]
         return self._read(chosen), len(ids) - len(chosen)
 
     def _unfinished_ids(self, lane: str) -> list[str]:

@@ -11,7 +11,7 @@ from historian.queue import Queue
 
 
 @pytest.mark.parametrize(
-    ("most", "numbers", "left"), [(10, [0, 1, 2, 3, 4], 0), (5, [0, 1, 2, 3, 4], 0), (3, [0, 3, 4], 2)]
+    ("most", "numbers", "left"), [(10, [0, 1, 2, 3, 4], 0), (5, [0, 1, 2, 3, 4], 0), (3, [0, 3, 4], 2), (1, [0], 4)]
 )
 def test_an_outline_has_the_first_job_and_the_newest_ones_and_counts_the_rest(
     tmp_path: Path, most: int, numbers: list[int], left: int
