@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC
 
 from historian.clock import Clock
 from historian.database import Database
@@ -14,6 +14,7 @@ from historian.evolve_window import WindowReader
 from historian.evolving import Evolver
 from historian.group_runs import GroupRuns
 from historian.group_strength import DAY_MS
+from historian.messages import epoch_ms, instant_of
 from historian.model import Owner
 from historian.options import GroupOptions
 
@@ -77,7 +78,7 @@ class EvolveSchedule:
 
     def _jitter_ms(self, group: Owner, since: int) -> int:
         """Return how much later than others a group is due: of each day another time, the same when asked again."""
-        day = datetime.fromtimestamp(since / 1000, UTC).date().isoformat()
+        day = instant_of(since).date().isoformat()
         drawn = hashlib.sha256(f"{group.key}\n{day}".encode("utf-8", "surrogatepass")).digest()
         share = int.from_bytes(drawn[:4], "big") / 2**32
         return int(share * self._options().jitter_minutes * 60_000)
@@ -88,4 +89,4 @@ class EvolveSchedule:
         return [Owner.of_key(key) for (key,) in rows]
 
     def _now(self) -> int:
-        return int(self._clock.now().timestamp() * 1000)
+        return epoch_ms(self._clock.now())

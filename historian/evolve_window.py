@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from historian.audiences import known_audiences
 from historian.database import Database
 from historian.group_runs import GroupRuns
 from historian.group_strength import DAY_MS
@@ -14,6 +13,7 @@ from historian.model import Owner
 from historian.options import GroupOptions
 from historian.readable import MessageFilter
 from historian.record import Record
+from historian.surroundings import participants
 
 ROLES = ("user", "assistant")
 """What tools and systems say is no conversation."""
@@ -95,17 +95,8 @@ class WindowReader:
 
     def _known(self, group: Owner) -> dict[str, str]:
         with self._database.read() as connection:
-            numbers = known_audiences(connection, frozenset({group.key}))
-            rows = [
-                row
-                for number in numbers
-                for row in connection.execute(
-                    "SELECT sender_id, sender_name FROM participants WHERE audience_id = ? AND sender_id != ''"
-                    " ORDER BY sender_name",
-                    (number,),
-                )
-            ]
-        return dict(rows)
+            known = participants(connection, frozenset({group.key}))
+        return dict(sorted((one for one in known if one[0]), key=lambda one: one[1]))
 
 
 def _counts(one: StoredMessage, after_row: int | None) -> bool:

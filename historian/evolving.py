@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING
 
 from historian.clock import Clock
@@ -20,7 +20,7 @@ from historian.group_strength import StrengthRule
 from historian.group_versions import Moment, Step, Version
 from historian.group_views import change_of
 from historian.live import LiveOptions
-from historian.messages import StoredMessage, row_ms
+from historian.messages import StoredMessage, epoch_ms, instant_of, row_ms
 from historian.model import Owner
 from historian.sameness import statement_key
 from historian.standstill import Standstill
@@ -115,7 +115,7 @@ class Evolver:
 
     def moment(self, run_id: str | None = None) -> Moment:
         """Return this moment."""
-        return Moment(int(self._clock.now().timestamp() * 1000), self.rule, run_id)
+        return Moment(epoch_ms(self._clock.now()), self.rule, run_id)
 
     def evolve(self, group: Owner, days: float, zone: tzinfo = UTC) -> Evolution:
         """Let the statements of a group evolve by what was said since the last run, or with more than 1 by `days`.
@@ -185,8 +185,8 @@ class Evolver:
             changes=tuple(change_of(group, step) for step in done if step.action != "keep"),
             active=self._store.count(group, "active"),
             messages=len(window.messages),
-            since=_instant(row_ms(first)),
-            until=_instant(row_ms(last)),
+            since=instant_of(row_ms(first)),
+            until=instant_of(row_ms(last)),
             refused=tuple(draft.refused),
             unanswered=tuple(sorted(one for one in draft.unanswered if one in draft.start)),
             notes=(*window.notes, *dict.fromkeys(draft.notes)),
@@ -244,7 +244,3 @@ def _stats(start: dict[str, Version], done: Sequence[Step]) -> EvolutionStats:
         deleted=deleted,
         confirmed=len({step.after.memory_id for step in done if step.action == "keep"} & unchanged),
     )
-
-
-def _instant(ms: int) -> datetime:
-    return datetime.fromtimestamp(ms / 1000, UTC)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 
 from historian.clock import Clock
 from historian.errors import InvalidInputError
 from historian.events import EventStore
+from historian.messages import epoch_ms, instant_of
 from historian.model import Scope
 from historian.receipts import ReceiptStore
 
@@ -48,7 +49,7 @@ class FigureReader:
             raise InvalidInputError(f"Ask for 1 to {MAX_DAYS} days.")
         today = self._clock.now().astimezone(zone).date()
         first = today - timedelta(days=count - 1)
-        since = int(datetime(first.year, first.month, first.day, tzinfo=zone).timestamp() * 1000)
+        since = epoch_ms(datetime(first.year, first.month, first.day, tzinfo=zone))
         said = self._by_day(self._events.within(scope.reach()).tally(since, STEP_MS), zone)
         ended = self._by_day(self._receipts.waits(scope.owner, since, STEP_MS), zone)
         return tuple(_figures(day, said, ended) for day in (first + timedelta(days=n) for n in range(count)))
@@ -57,7 +58,7 @@ class FigureReader:
     def _by_day(steps: Mapping[int, tuple[int, int]], zone: tzinfo) -> dict[date, list[tuple[int, int]]]:
         days: dict[date, list[tuple[int, int]]] = {}
         for step, pair in steps.items():
-            day = datetime.fromtimestamp(step * STEP_MS / 1000, UTC).astimezone(zone).date()
+            day = instant_of(step * STEP_MS).astimezone(zone).date()
             days.setdefault(day, []).append(pair)
         return days
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from historian.forget_texts import only_there, told, without
-from historian.group_rewriting import Rewriting, remove_memory, rewrite_memory, versions_of
+from historian.group_rewriting import Rewriting, remove_memory, rewrite_memory
+from historian.group_rows import versions_of
 from historian.group_versions import Version
 from historian.model import Owner
 from historian.tombstones import Tombstones

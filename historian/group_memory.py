@@ -29,8 +29,9 @@ from historian.group_runs import GroupRuns
 from historian.group_search import GroupSearch
 from historian.group_store import GroupStore, StaleStepError
 from historian.group_versions import Step, Version
-from historian.group_views import change_of, instant, logged_change_of, memory_of
+from historian.group_views import change_of, logged_change_of, memory_of
 from historian.ids import normalise_id
+from historian.messages import epoch_ms, instant_of
 from historian.model import Owner, Scope
 from historian.session import Session
 from historian.text import drop_unusable
@@ -104,7 +105,7 @@ class ScopedGroups:
             group = Owner("group", identifier)
             last = self._parts.runs.last(group)
             counts = {status: self._parts.store.count(group, status) for status in ("active", "deprecated")}
-            began = None if last is None else instant(last.started_ms)
+            began = None if last is None else instant_of(last.started_ms)
             found.append(GroupSummary(identifier, counts["active"], counts["deprecated"], began))
         return tuple(found)
 
@@ -159,7 +160,7 @@ class ScopedGroups:
         _require_days(days)
         group = self._group(group_id)
         since = self._parts.clock.now() - timedelta(days=days)
-        logged = self._parts.store.changes(group, since_ms=int(since.timestamp() * 1000))
+        logged = self._parts.store.changes(group, since_ms=epoch_ms(since))
         changes = [logged_change_of(group, one) for one in reversed(logged) if one.action != "keep"]
         confirmed = len(logged) - len(changes)
         return MemoryChanges(group.id, since, tuple(changes[:MAX_CHANGES]), confirmed, len(changes) > MAX_CHANGES)

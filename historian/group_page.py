@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from historian.facts import Language
 from historian.fold import CJK, has_cjk
+from historian.group_strength import DAY_MS
 from historian.group_versions import Moment, Version
 from historian.messages import StoredMessage
 from historian.text import clip
@@ -151,7 +152,7 @@ class Page:
             weak=_WEAK[self.language] if self.moment.rule.is_weak(strength) else "",
             created=self._day(one.created_ms),
             confirmed=self._day(one.confirmed_ms),
-            days=max(0, self.moment.now_ms - one.confirmed_ms) // 86_400_000,
+            days=max(0, self.moment.now_ms - one.confirmed_ms) // DAY_MS,
             text=self.people.hidden(" ".join(one.statement.split())),
         )
 

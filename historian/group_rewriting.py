@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from historian.group_rows import FIELDS, change, delist, enlist, head_of, list_of, log, version_of
+from historian.group_rows import change, delist, enlist, head_of, list_of, log
 from historian.group_versions import Step, Version
 from historian.model import Owner
 
@@ -24,15 +24,6 @@ class Rewriting:
     change: Callable[[Version], Version]
     reason: Callable[[str], str]
     ids: frozenset[str]
-
-
-def versions_of(connection: sqlite3.Connection, group: Owner, memory_id: str) -> list[Version]:
-    """Return all versions of one memory, oldest first."""
-    rows = connection.execute(
-        f"SELECT {FIELDS} FROM group_memories WHERE owner_key = ? AND memory_id = ? ORDER BY version",
-        (group.key, memory_id),
-    ).fetchall()
-    return [version_of(row) for row in rows]
 
 
 def remove_memory(connection: sqlite3.Connection, group: Owner, memory_id: str) -> list[int]:

@@ -27,7 +27,8 @@ FIELDS = (
     "memory_id, version, statement, status, tags, strength, strength_ms, created_ms, updated_ms, confirmed_ms,"
     " change_reason, message_ids, run_id, flags"
 )
-_MARKS = ", ".join("?" * 14)
+_NAMES = tuple(name.strip() for name in FIELDS.split(","))
+_MARKS = ", ".join("?" * len(_NAMES))
 _INSERT = f"INSERT INTO group_memories (owner_key, is_head, parent_version, {FIELDS}) VALUES (?, 0, ?, {_MARKS})"
 _CHANGE = f"UPDATE group_memories SET ({FIELDS}) = ({_MARKS}) WHERE row = ?"
 NOT_WRITTEN = "A statement could not be verified after it was written, so nothing was changed; run it again."
@@ -40,6 +41,15 @@ def head_of(connection: sqlite3.Connection, group: Owner, memory_id: str) -> tup
         (group.key, memory_id),
     ).fetchone()
     return (None, None) if found is None else (found[0], version_of(found[1:]))
+
+
+def versions_of(connection: sqlite3.Connection, group: Owner, memory_id: str) -> list[Version]:
+    """Return all versions of one memory, oldest first."""
+    rows = connection.execute(
+        f"SELECT {FIELDS} FROM group_memories WHERE owner_key = ? AND memory_id = ? ORDER BY version",
+        (group.key, memory_id),
+    ).fetchall()
+    return [version_of(row) for row in rows]
 
 
 def insert(connection: sqlite3.Connection, group: Owner, version: Version) -> int:
@@ -155,7 +165,7 @@ def values_of(version: Version) -> tuple[object, ...]:
 
 def version_of(row: Sequence[Any]) -> Version:
     """Return the version of a row. Lists that a hand spoilt are empty: the statement is still there."""
-    values = dict(zip((name.strip() for name in FIELDS.split(",")), row, strict=True))
+    values = dict(zip(_NAMES, row, strict=True))
     lists: dict[str, Any] = {name: list_of(values[name]) for name in ("tags", "message_ids", "flags")}
     return Version(**values | lists)
 

@@ -20,6 +20,7 @@ from historian.database import Database
 from historian.durable import DiskErrors
 from historian.errors import ConflictError
 from historian.hold import try_lock
+from historian.messages import instant_of
 from historian.model import Owner
 
 _INTERRUPTED = "It was interrupted; nothing was changed."
@@ -106,7 +107,7 @@ class GroupRuns:
             found = connection.execute(
                 "SELECT max(started_ms) FROM group_runs WHERE owner_key = ? AND state = 'running'", (group.key,)
             ).fetchone()
-        began = datetime.now(UTC) if found[0] is None else datetime.fromtimestamp(found[0] / 1000, UTC)
+        began = datetime.now(UTC) if found[0] is None else instant_of(found[0])
         since = began.isoformat(timespec="seconds")
         return f"The memory of this group is already evolving, running since {since}; wait until it is done."
 

@@ -13,7 +13,7 @@ from historian.group_question import looked_for
 from historian.group_statements import GroupStatement
 from historian.group_store import GroupStore
 from historian.group_versions import Moment, Version
-from historian.group_views import instant
+from historian.messages import instant_of
 from historian.model import Owner
 from historian.ranking import fused
 from historian.retrieval import Retrieval
@@ -75,6 +75,6 @@ class OfferedStatements:
         others = sorted(self._store.heads(group), key=lambda one: (-moment.strength(one), one.memory_id))
         chosen = {one.memory_id: one for one in [*first, *others]}
         return [
-            GroupStatement(one.memory_id, one.statement, moment.strength(one), instant(one.confirmed_ms))
+            GroupStatement(one.memory_id, one.statement, moment.strength(one), instant_of(one.confirmed_ms))
             for one in [*chosen.values()][:limit]
         ]

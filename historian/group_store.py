@@ -10,7 +10,7 @@ from typing import Any
 
 from historian.database import Database
 from historian.group_model import Action, StatusFilter
-from historian.group_rows import FIELDS, change, head_of, insert, list_of, log, promote, retire, version_of
+from historian.group_rows import FIELDS, change, head_of, insert, list_of, log, promote, retire, version_of, versions_of
 from historian.group_versions import Step, Version, replayed
 from historian.model import Owner
 
@@ -68,8 +68,8 @@ class GroupStore:
 
     def versions(self, group: Owner, memory_id: str) -> list[Version]:
         """Return all versions of one memory, oldest first."""
-        found = [version for _, version in self._select(group, "memory_id = ?", memory_id)]
-        return sorted(found, key=lambda one: one.version)
+        with self._database.read() as connection:
+            return versions_of(connection, group, memory_id)
 
     def active_rows(self, group: Owner, rows: Iterable[int]) -> dict[int, Version]:
         """Return those of `rows` that are active statements of a group."""

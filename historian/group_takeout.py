@@ -12,7 +12,7 @@ from typing import Any, cast, get_args
 from historian.database import Database
 from historian.errors import InvalidInputError
 from historian.group_model import Action
-from historian.group_rows import enlist, head_of, insert, log
+from historian.group_rows import head_of, insert, log, promote
 from historian.group_store import GroupStore, LoggedChange
 from historian.group_versions import Step, Version, replayed
 from historian.ids import normalise_id
@@ -105,9 +105,7 @@ class GroupTakeout:
         row = 0
         for version in chain:
             row = insert(connection, kept.owner, version)
-        connection.execute("UPDATE group_memories SET is_head = 1, status = ? WHERE row = ?", (chain[-1].status, row))
-        if chain[-1].status == "active":
-            enlist(connection, kept.owner, row)
+        promote(connection, kept.owner, row, chain[-1])
         for step in kept.steps:
             log(connection, kept.owner, step)
         return True

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from historian.group_model import GroupMemory, MemoryChange
 from historian.group_store import LoggedChange
 from historian.group_versions import Moment, Step, Version
+from historian.messages import instant_of
 from historian.model import Owner
 
 
@@ -20,9 +19,9 @@ def memory_of(group: Owner, version: Version, moment: Moment) -> GroupMemory:
         status=version.status,
         tags=version.tags,
         strength=moment.strength(version),
-        created_at=instant(version.created_ms),
-        updated_at=instant(version.updated_ms),
-        last_confirmed_at=instant(version.confirmed_ms),
+        created_at=instant_of(version.created_ms),
+        updated_at=instant_of(version.updated_ms),
+        last_confirmed_at=instant_of(version.confirmed_ms),
         parent_version=version.parent_version,
         change_reason=version.change_reason,
         message_ids=version.message_ids,
@@ -33,19 +32,9 @@ def memory_of(group: Owner, version: Version, moment: Moment) -> GroupMemory:
 
 def change_of(group: Owner, step: Step) -> MemoryChange:
     """Return a step as a change."""
-    gone = step.action == "delete"
-    return MemoryChange(
-        action=step.action,
-        memory_id=step.after.memory_id,
-        group_id=group.id,
-        version=step.after.version,
-        old_statement=None if step.before is None else step.before.statement,
-        new_statement=None if gone else step.after.statement,
-        change_reason=step.reason,
-        message_ids=step.message_ids,
-        at=instant(step.at_ms),
-        strength=step.after.strength,
-        run_id=step.run_id,
+    earlier = None if step.before is None else step.before.statement
+    return logged_change_of(
+        group, LoggedChange(0, step.action, step.after, earlier, step.reason, step.message_ids, step.at_ms, step.run_id)
     )
 
 
@@ -61,12 +50,7 @@ def logged_change_of(group: Owner, logged: LoggedChange) -> MemoryChange:
         new_statement=None if logged.action == "delete" else after.statement,
         change_reason=logged.reason,
         message_ids=logged.message_ids,
-        at=instant(logged.at_ms),
+        at=instant_of(logged.at_ms),
         strength=after.strength,
         run_id=logged.run_id,
     )
-
-
-def instant(ms: int) -> datetime:
-    """Return the instant of epoch milliseconds, in UTC."""
-    return datetime.fromtimestamp(ms / 1000, UTC)

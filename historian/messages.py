@@ -72,6 +72,11 @@ def epoch_ms(instant: datetime) -> int:
     return milliseconds
 
 
+def instant_of(milliseconds: int) -> datetime:
+    """Return the instant of whole milliseconds since 1970, in UTC."""
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+
 def first_row(milliseconds: int) -> int:
     """Return the lowest row that a message of this millisecond can have; far times stop at the ends of all rows."""
     return max(-_LATEST_MS, min(_LATEST_MS, milliseconds)) << SEQUENCE_BITS

@@ -6,13 +6,14 @@ import json
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 from historian.clock import Clock
 from historian.database import Database
 from historian.errors import ConflictError, InvalidInputError, NotFoundError
 from historian.guard import Guard
 from historian.live import LiveOptions
+from historian.messages import epoch_ms, instant_of
 from historian.model import Owner, Reach, Scope
 from historian.options import ContextOptions
 from historian.text import require_text
@@ -90,7 +91,7 @@ class PinnedStore:
                 raise ConflictError(f"The pinned note {known.note_id!r} says exactly this; delete one of the two.")
             changed = connection.execute(
                 f"UPDATE pinned SET text = ?, updated_ms = ? WHERE owner_key = ? AND note_id = ? RETURNING {_COLUMNS}",
-                (text, _ms(now), owner.key, note_id),
+                (text, epoch_ms(now), owner.key, note_id),
             ).fetchone()
             if changed is None:
                 raise NotFoundError(NO_NOTE.format(note_id))
@@ -230,14 +231,9 @@ def _reserve(connection: sqlite3.Connection, owner: Owner, note_id: str) -> bool
 def _insert(connection: sqlite3.Connection, owner: Owner, note: PinnedNote) -> None:
     connection.execute(
         f"INSERT INTO pinned (owner_key, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",
-        (owner.key, note.note_id, note.text, _ms(note.created_at), _ms(note.updated_at), note.author_key),
+        (owner.key, note.note_id, note.text, epoch_ms(note.created_at), epoch_ms(note.updated_at), note.author_key),
     )
 
 
 def _note(note_id: str, text: str, created_ms: int, updated_ms: int, author_key: str | None) -> PinnedNote:
-    created, updated = (datetime.fromtimestamp(ms / 1000, UTC) for ms in (created_ms, updated_ms))
-    return PinnedNote(note_id, text, created, updated, author_key)
-
-
-def _ms(instant: datetime) -> int:
-    return int(instant.timestamp() * 1000)
+    return PinnedNote(note_id, text, instant_of(created_ms), instant_of(updated_ms), author_key)

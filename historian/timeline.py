@@ -12,7 +12,7 @@ from historian.cursors import Cursors
 from historian.errors import InvalidInputError
 from historian.events import EventStore, ReadableEvents
 from historian.evidence_views import EvidenceItem
-from historian.messages import SEQUENCE_BITS
+from historian.messages import row_ms
 from historian.model import Event, Scope
 from historian.readable import ReadableRecord
 from historian.record import Record
@@ -74,8 +74,8 @@ class TimelineReader:
         record, events = self._record.within(reach), self._events.within(reach)
         found = sorted(_places(record, events, kind, place, size + 1), reverse=True)
         shown = found[:size]
-        for _, number, row, at in shown:
-            place = _Place(row, place.event_ms, place.event) if number == 0 else _Place(place.message, at, row)
+        for ms, number, row in shown:
+            place = _Place(row, place.event_ms, place.event) if number == 0 else _Place(place.message, ms, row)
         follows = _PLACE.pack(place.message, place.event_ms, place.event)
         more = len(found) > size
         return TimelinePage(
@@ -85,25 +85,23 @@ class TimelineReader:
 
 def _places(
     record: ReadableRecord, events: ReadableEvents, kind: Kind, place: _Place, limit: int
-) -> list[tuple[int, int, int, int]]:
-    """Return `(epoch_ms, 0 for a message or 1 for an event, row, epoch_ms)`: what orders, and what finds it again."""
-    places: list[tuple[int, int, int, int]] = []
+) -> list[tuple[int, int, int]]:
+    """Return `(epoch_ms, 0 for a message or 1 for an event, row)`: what orders, and what finds it again."""
+    places: list[tuple[int, int, int]] = []
     if kind != "events":
         rows = record.newest_rows(limit=limit, before_row=place.message)
-        places += [(row >> SEQUENCE_BITS, 0, row, row >> SEQUENCE_BITS) for row in rows]
+        places += [(row_ms(row), 0, row) for row in rows]
     if kind != "messages":
         newest = events.places(limit, (place.event_ms, place.event))
-        places += [(at, 1, row, at) for at, row in newest]
+        places += [(ms, 1, row) for ms, row in newest]
     return places
 
 
-def _items(
-    record: ReadableRecord, events: ReadableEvents, shown: Sequence[tuple[int, int, int, int]]
-) -> list[TimelineItem]:
-    excerpts = record.excerpts([row for _, number, row, _ in shown if number == 0], CUT)
-    stored = {one.row: one.event for one in events.rows(row for _, number, row, _ in shown if number == 1)}
+def _items(record: ReadableRecord, events: ReadableEvents, shown: Sequence[tuple[int, int, int]]) -> list[TimelineItem]:
+    excerpts = record.excerpts([row for _, number, row in shown if number == 0], CUT)
+    stored = {one.row: one.event for one in events.rows(row for _, number, row in shown if number == 1)}
     items: list[TimelineItem] = []
-    for _, number, row, _ in shown:
+    for _, number, row in shown:
         if number == 0 and row in excerpts:
             item = EvidenceItem.of(excerpts[row], ("time",))
             items.append(TimelineItem(item.message.ts, message=item))

@@ -57,6 +57,18 @@ def scope_request(settings: BareSettings) -> dict[str, Any]:
     }
 
 
+def context_request(settings: BareSettings, message: str, conversation_id: str | None) -> dict[str, Any]:
+    """Return the request for what to know before a message is answered."""
+    return {
+        "op": "context",
+        "scope": scope_request(settings),
+        "timezone": settings.timezone,
+        "name": settings.name,
+        "conversation_id": conversation_id,
+        "message": message,
+    }
+
+
 def log_to_stderr() -> None:
     """Send the log to stderr. Of others only what is wrong: they log what was asked for, of whom, and whose it was."""
     import logging

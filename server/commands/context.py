@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from historian.errors import InvalidInputError, ShiguanError
-from server.commands.common import bare_settings_from, say, scope_request
+from server.commands.common import bare_settings_from, context_request, say
 from server.owner.ask import conversation
 
 HOOK_SECONDS = 5.0
@@ -37,17 +37,9 @@ def _context(
     arguments: argparse.Namespace, message: str, conversation_id: str | None, *, patience: float | None
 ) -> dict[str, Any]:
     settings = bare_settings_from(arguments)
-    request = {
-        "op": "context",
-        "scope": scope_request(settings),
-        "timezone": settings.timezone,
-        "name": settings.name,
-        "group_name": arguments.group_name,
-        "conversation_id": conversation_id,
-        "message": _stdin() if message == "-" else message,
-    }
+    request = context_request(settings, _stdin() if message == "-" else message, conversation_id)
     with conversation(settings, patience) as talk:
-        return talk.ask(request)
+        return talk.ask({**request, "group_name": arguments.group_name})
 
 
 def _from_hook(arguments: argparse.Namespace) -> tuple[str, str | None]:

@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 
 from historian.errors import InvalidInputError
-from historian.work import scope_payload
-from server.commands.common import bare_settings_from, say, scope_of
+from server.commands.common import bare_settings_from, say, scope_request
 from server.owner.ask import conversation
 
 MOST_BYTES = 4_000_000
@@ -20,7 +19,7 @@ def verify(arguments: argparse.Namespace) -> int:
     settings = bare_settings_from(arguments)
     request = {
         "op": "verify",
-        "scope": scope_payload(scope_of(settings)),
+        "scope": scope_request(settings),
         "timezone": settings.timezone,
         "view": _text(arguments.file),
     }

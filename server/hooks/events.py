@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from historian.zones import load_zone
 from server.bare import BareSettings
-from server.commands.common import scope_request
+from server.commands.common import context_request
 from server.hooks.bookmarks import Bookmarks
 from server.hooks.payload import Payload
 from server.owner.ask import ask_running
@@ -32,15 +32,7 @@ def prompt_submitted(settings: BareSettings, payload: Payload) -> str:
     asked = payload.text("prompt").strip()
     if not asked:
         return ""
-    request = {
-        "op": "context",
-        "scope": scope_request(settings),
-        "timezone": settings.timezone,
-        "name": settings.name,
-        "conversation_id": payload.session or None,
-        "message": asked[:4_000],
-    }
-    answer = ask_running(settings, request)
+    answer = ask_running(settings, context_request(settings, asked[:4_000], payload.session or None))
     text = str(answer.get("text", "")).strip() if answer is not None and not answer.get("empty") else ""
     if not text:
         return ""

@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from server.app import ShiguanServer
 from server.http.admission import Permissions
 from server.http.attending import Attended
-from server.http.door import AdminCheck, Challenge, HostCheck, LimitCheck, Limits, TokenCheck
+from server.http.door import AdminCheck, Challenge, HostCheck, Inlet, LimitCheck, Limits, TokenCheck
 from server.http.hosts import Hosts
 from server.http.identity import SCOPES, Identity
 from server.http.metrics import CONTENT_TYPE, Metrics
@@ -58,15 +58,16 @@ def make_asgi_app(
     alone: Identity,
     limits: Limits,
     pages: Sequence[BaseRoute],
-    rest: Callable[[Callable[[ASGIApp], ASGIApp], Challenge], Sequence[BaseRoute]] = lambda guarded, challenge: (),
+    rest: Callable[[Callable[[ASGIApp], ASGIApp], Inlet], Sequence[BaseRoute]] = lambda guarded, inlet: (),
 ) -> Attended:
     """Return the application that serves `server` over streamable HTTP; without a verifier everybody is `alone`.
 
     `pages` ask for tokens themselves: to a browser they are a form and a cookie. `rest` makes further routes; it
-    is given what puts the token check before an app, and how tokens are asked for.
+    is given what puts the token check before an app, and what takes in bodies.
     """
     settings, metrics = front.settings, front.metrics
     challenge = Challenge(_metadata_url(front.resource) if settings.jwt_issuer else "")
+    inlet = Inlet(limits, challenge, metrics)
     watch = Watch(front.verifier, settings.recheck_seconds) if front.verifier is not None else None
     sessions = Sessions(settings.sessions_per_token, settings.session_seconds)
     mcp = server.streamable_http_app(
@@ -94,8 +95,8 @@ def make_asgi_app(
         Route("/metrics", endpoint=guarded(AdminCheck(_metrics_page(front), challenge))),
         *_metadata_routes(front),
         *pages,
-        *rest(guarded, challenge),
-        Mount("/", app=guarded(LimitCheck(in_session, limits, front.permissions, challenge, metrics))),
+        *rest(guarded, inlet),
+        Mount("/", app=guarded(LimitCheck(in_session, inlet, front.permissions, metrics))),
     ]
     app: ASGIApp = Starlette(routes=routes, lifespan=lifespan)
     if settings.allowed_origins:

@@ -135,16 +135,45 @@ class TokenCheck:
         return refusal(401, "invalid_token", WRONG_TOKEN, self._challenge.header("invalid_token", WRONG_TOKEN))
 
 
+class Inlet:
+    """Takes in the bodies of requests as far as their tokens may send them now, and counts what it refuses."""
+
+    def __init__(self, limits: Limits, challenge: Challenge, metrics: Metrics) -> None:
+        self._limits = limits
+        self._challenge = challenge
+        self._metrics = metrics
+
+    async def body(self, scope: Scope, receive: Receive) -> bytes | Response | None:
+        """Return the whole body of a request, a refusal (429, 413, 408), or None where the client hung up."""
+        seconds = self._limits.rate.wait_for(identity_of(scope).key)
+        if seconds:
+            return self.refuse("too_many", 429, TOO_MANY, {"Retry-After": str(seconds)})
+        declared = Headers(scope=scope).get("content-length")
+        body = await read_body(receive, declared, self._limits.body_bytes, self._limits.body_seconds)
+        if isinstance(body, TooLarge):
+            return self.refuse("too_large", 413, TOO_LARGE)
+        if isinstance(body, TooSlow):
+            return self.refuse("too_slow", 408, TOO_SLOW)
+        return None if isinstance(body, Gone) else body
+
+    def lacking(self, needed: str) -> Response:
+        """Return the refusal (403) of a token without the scope that is needed."""
+        self._metrics.refused("insufficient_scope")
+        return out_of_scope(self._challenge, needed)
+
+    def refuse(self, reason: str, status: int, sentence: str, headers: dict[str, str] | None = None) -> Response:
+        """Return a refusal."""
+        self._metrics.refused(reason)
+        return refusal(status, reason, sentence, headers)
+
+
 class LimitCheck:
     """Answers 429, 413, 408 and 403, and hands on the whole body of the others."""
 
-    def __init__(
-        self, app: ASGIApp, limits: Limits, permissions: Permissions, challenge: Challenge, metrics: Metrics
-    ) -> None:
+    def __init__(self, app: ASGIApp, inlet: Inlet, permissions: Permissions, metrics: Metrics) -> None:
         self._app = app
-        self._limits = limits
+        self._inlet = inlet
         self._permissions = permissions
-        self._challenge = challenge
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -152,27 +181,13 @@ class LimitCheck:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        body = self._rated(scope) or await self._body(scope, receive)
+        body = await self._inlet.body(scope, receive)
+        if isinstance(body, bytes) and scope["method"] == "POST":
+            body = self._admitted(identity_of(scope), _mended(body))
         if isinstance(body, bytes):
             await self._app(scope, _replayed(body, receive), send)
         elif body is not None:
             await body(scope, receive, send)
-
-    def _rated(self, scope: Scope) -> Response | None:
-        seconds = self._limits.rate.wait_for(identity_of(scope).key)
-        return self._refuse("too_many", 429, TOO_MANY, {"Retry-After": str(seconds)}) if seconds else None
-
-    async def _body(self, scope: Scope, receive: Receive) -> bytes | Response | None:
-        """Return the body of a request that its token may make, a refusal, or None where the client hung up."""
-        declared = Headers(scope=scope).get("content-length")
-        body = await read_body(receive, declared, self._limits.body_bytes, self._limits.body_seconds)
-        if isinstance(body, Gone):
-            return None
-        if isinstance(body, TooLarge):
-            return self._refuse("too_large", 413, TOO_LARGE)
-        if isinstance(body, TooSlow):
-            return self._refuse("too_slow", 408, TOO_SLOW)
-        return self._admitted(identity_of(scope), _mended(body)) if scope["method"] == "POST" else body
 
     def _admitted(self, identity: Identity, body: bytes) -> bytes | Response:
         """Return a body that is one message which the token may send, or a refusal."""
@@ -181,15 +196,7 @@ class LimitCheck:
             self._metrics.refused("message")
             return message
         lacking = self._permissions.lacking(identity, message.get("method"), message.get("params"))
-        if lacking is None:
-            return body
-        sentence = challenge_sentence(lacking)
-        headers = self._challenge.header("insufficient_scope", sentence, lacking)
-        return self._refuse("insufficient_scope", 403, sentence, headers)
-
-    def _refuse(self, reason: str, status: int, sentence: str, headers: dict[str, str] | None = None) -> Response:
-        self._metrics.refused(reason)
-        return refusal(status, reason, sentence, headers)
+        return body if lacking is None else self._inlet.lacking(lacking)
 
 
 class AdminCheck:
@@ -204,9 +211,7 @@ class AdminCheck:
         if identity_of(scope).may(ADMIN):
             await self._app(scope, receive, send)
             return
-        sentence = challenge_sentence(ADMIN)
-        headers = self._challenge.header("insufficient_scope", sentence, ADMIN)
-        await refusal(403, "insufficient_scope", sentence, headers)(scope, receive, send)
+        await out_of_scope(self._challenge, ADMIN)(scope, receive, send)
 
 
 def identity_of(scope: Scope) -> Identity:
@@ -219,6 +224,12 @@ def refusal(status: int, error: str, sentence: str, headers: dict[str, str] | No
     """Return a refusal. The connection is closed: a body that was not read may still be on its way."""
     body = {"error": error, "error_description": sentence}
     return JSONResponse(body, status_code=status, headers={"Connection": "close", **(headers or {})})
+
+
+def out_of_scope(challenge: Challenge, needed: str) -> Response:
+    """Return the refusal of a token without the scope that is needed."""
+    sentence = challenge_sentence(needed)
+    return refusal(403, "insufficient_scope", sentence, challenge.header("insufficient_scope", sentence, needed))
 
 
 def _by(identity: Identity, scope: Scope) -> Scope:

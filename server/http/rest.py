@@ -25,11 +25,9 @@ from historian.memory import Memory
 from historian.session import Session
 from server.arguments import checked
 from server.binding import Binding
-from server.http.admission import challenge_sentence
 from server.http.binder import binding_of_identity
-from server.http.door import TOO_LARGE, TOO_MANY, TOO_SLOW, Challenge, Limits, identity_of, refusal
+from server.http.door import Inlet, identity_of, refusal
 from server.http.identity import Identity
-from server.http.limits import Gone, TooLarge, TooSlow, read_body
 from server.http.metrics import Metrics
 from server.http.openapi import document, page
 from server.http.rest_operations import OPERATIONS, Operation
@@ -49,31 +47,28 @@ class Rest:
         memory: Memory,
         warm_up: Callable[[], None],
         bind: Callable[[Identity], Binding | None],
-        limits: Limits,
-        challenge: Challenge,
+        inlet: Inlet,
         metrics: Metrics,
     ) -> None:
         self._memory = memory
         self._warm_up = warm_up
         self._bind = bind
-        self._limits = limits
-        self._challenge = challenge
+        self._inlet = inlet
         self._metrics = metrics
 
     async def answer(self, operation: Operation, request: Request) -> Response:
         """Answer one request whose token was verified."""
         identity = identity_of(request.scope)
         (subject,) = map(str, request.path_params.values())
-        body = await self._body(request, identity) if subject else self._refuse("address", 404, UNKNOWN)
+        inlet = self._inlet
+        body = await inlet.body(request.scope, request.receive) if subject else inlet.refuse("address", 404, UNKNOWN)
         if not isinstance(body, bytes):
-            return body
+            return body or Response(status_code=400)  # nobody hears it
         if not identity.may(operation.scope):
-            sentence = challenge_sentence(operation.scope)
-            headers = self._challenge.header("insufficient_scope", sentence, operation.scope)
-            return self._refuse("insufficient_scope", 403, sentence, headers)
+            return inlet.lacking(operation.scope)
         binding = self._bind(identity)
         if binding is None:
-            return self._refuse("nobody", 403, NOBODY)
+            return inlet.refuse("nobody", 403, NOBODY)
         self._metrics.asked("tools/call", operation.tool)
         self._warm_up()
         try:
@@ -86,26 +81,6 @@ class Rest:
     def _done(self, operation: Operation, binding: Binding, subject: str, given: Mapping[str, Any]) -> dict[str, Any]:
         groups = self._memory.of(binding.scope, binding.session).groups
         return operation.call(groups, subject, given).model_dump(mode="json")
-
-    async def _body(self, request: Request, identity: Identity) -> bytes | Response:
-        """Return the whole body of a request that its token may make now, or a refusal."""
-        seconds = self._limits.rate.wait_for(identity.key)
-        if seconds:
-            return self._refuse("too_many", 429, TOO_MANY, {"Retry-After": str(seconds)})
-        declared = request.headers.get("content-length")
-        body = await read_body(request.receive, declared, self._limits.body_bytes, self._limits.body_seconds)
-        return body if isinstance(body, bytes) else self._unread(body)
-
-    def _unread(self, body: TooLarge | TooSlow | Gone) -> Response:
-        if isinstance(body, TooLarge):
-            return self._refuse("too_large", 413, TOO_LARGE)
-        if isinstance(body, TooSlow):
-            return self._refuse("too_slow", 408, TOO_SLOW)
-        return Response(status_code=400)  # nobody hears it
-
-    def _refuse(self, reason: str, status: int, sentence: str, headers: dict[str, str] | None = None) -> Response:
-        self._metrics.refused(reason)
-        return refusal(status, reason, sentence, headers)
 
 
 def rest_routes(rest: Rest, guarded: Callable[[ASGIApp], ASGIApp], address: str) -> list[BaseRoute]:

@@ -31,7 +31,7 @@ from server.http.app import PATH, Front, make_asgi_app
 from server.http.attending import Attended
 from server.http.binder import TokenBinder
 from server.http.connections import protocol_within, room_for
-from server.http.door import Challenge, Limits
+from server.http.door import Inlet, Limits
 from server.http.hosts import bracketed, is_loopback, make_hosts
 from server.http.identity import ADMIN, READ, WRITE, Identity
 from server.http.limits import RateLimiter
@@ -180,7 +180,7 @@ def make_web(household: Household, doorway: Doorway, visits: Visits) -> Web:
     app = build_app(settings.toolsets, _lifespan(household, doorway), [Admission(permissions, metrics)])
     limits = Limits(server.max_body_bytes, server.body_seconds, RateLimiter(server.rate_limit))
     pages = _pages(household, doorway, visits, limits)
-    rest = partial(_rest, household, doorway, limits, metrics)
+    rest = partial(_rest, household, doorway, metrics)
     attended = make_asgi_app(app, front, alone_as(settings), limits, pages, rest)
     config = uvicorn.Config(
         attended,
@@ -199,13 +199,12 @@ def make_web(household: Household, doorway: Doorway, visits: Visits) -> Web:
 
 
 def _pages(household: Household, doorway: Doorway, visits: Visits, limits: Limits) -> list[BaseRoute]:
-    settings, defaults = doorway.settings, Session(timezone=doorway.settings.timezone)
-    alone = Guest(Binding(scope_of(settings), replace(defaults, sender_name=settings.name)))
+    alone, defaults = _bindings(doorway.settings)
     grounds = Grounds(
         memory=household.memory,
         warm_up=household.warm_up,
         visits=visits,
-        guests=Guests(visits, doorway.verifier, alone, defaults),
+        guests=Guests(visits, doorway.verifier, Guest(alone), defaults),
         place=doorway.pages,
         rate=limits.rate,
         body_seconds=limits.body_seconds,
@@ -216,19 +215,23 @@ def _pages(household: Household, doorway: Doorway, visits: Visits, limits: Limit
 def _rest(
     household: Household,
     doorway: Doorway,
-    limits: Limits,
     metrics: Metrics,
     guarded: Callable[[ASGIApp], ASGIApp],
-    challenge: Challenge,
+    inlet: Inlet,
 ) -> list[BaseRoute]:
     """Return the routes of group memory as REST, where its toolset is on."""
-    settings, defaults = doorway.settings, Session(timezone=doorway.settings.timezone)
-    if "group" not in settings.toolsets:
+    if "group" not in doorway.settings.toolsets:
         return []
-    alone = Binding(scope_of(settings), replace(defaults, sender_name=settings.name))
+    alone, defaults = _bindings(doorway.settings)
     bind = bound(alone if doorway.verifier is None else None, defaults)
-    rest = Rest(household.memory, household.warm_up, bind, limits, challenge, metrics)
+    rest = Rest(household.memory, household.warm_up, bind, inlet, metrics)
     return rest_routes(rest, guarded, urlsplit(doorway.resource).path.removesuffix(PATH).rstrip("/") + PREFIX)
+
+
+def _bindings(settings: Settings) -> tuple[Binding, Session]:
+    """Return the binding of the one user that the operator named, and the session of everybody else's defaults."""
+    defaults = Session(timezone=settings.timezone)
+    return Binding(scope_of(settings), replace(defaults, sender_name=settings.name)), defaults
 
 
 def alone_as(settings: Settings) -> Identity:
