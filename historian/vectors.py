@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from historian.breaker import Breaker
 from historian.chroma import ChromaFolder, VectorRecord, ids_of, nearest, rows_of, translated
@@ -32,6 +32,7 @@ COLLECTIONS = ("events", "messages", "profiles", "group_memories")
 _CHUNK = 32  # records a write: Chroma holds the interpreter lock for about 1.5 ms a record
 _WAIT = 2.0  # seconds a search waits for another thread that reads the same small audience
 _log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 class _TooManyError(Exception):
@@ -151,7 +152,7 @@ class VectorStore:
         """Return the ids of all vectors. Raises StoreError."""
         with self._guard():
             found = self._folder.any_collection(_known(collection))
-            return ids_of(found) if found is not None else []
+            return self._steadily(lambda: ids_of(found)) if found is not None else []
 
     def count(self, collection: str) -> int:
         """Return the number of vectors. Raises StoreError."""
@@ -205,7 +206,7 @@ class VectorStore:
         with self._guard():
             found = self._folder.collection(collection)
             if found is not None:
-                self._matrices.load(key, lambda: list(rows_of(found, ids())))
+                self._matrices.load(key, lambda: self._steadily(lambda: list(rows_of(found, ids()))))
 
     def compare(
         self, collection: str, reach: Reach, vector: NDArray[np.float32], rows: Sequence[str]
@@ -269,7 +270,18 @@ class VectorStore:
         self, collection: str, audiences: Sequence[str], query: NDArray[np.float32], k: int, window: Window
     ) -> list[tuple[str, float]]:
         found = self._folder.collection(collection)
-        return nearest(found, audiences, query, k, window) if found is not None else []
+        return self._steadily(lambda: nearest(found, audiences, query, k, window)) if found is not None else []
+
+    def _steadily(self, read: Callable[[], T]) -> T:
+        """Read, and where that fails once more while nobody writes.
+
+        Chroma looks for rows in one place and fetches them from another: it fails on a row that is deleted in between.
+        """
+        try:
+            return read()
+        except StoreError:
+            with self._write:
+                return read()
 
     def _matrix(self, collection: str, audience: str) -> Matrix | None:
         """Return the matrix of an audience, reading it if it is small; None when Chroma is to be asked."""
@@ -302,7 +314,7 @@ class VectorStore:
                 rows.append(row)
             return rows
 
-        return read
+        return lambda: self._steadily(read)
 
     def _read_later(self, key: tuple[str, str]) -> None:
         def read() -> None:
