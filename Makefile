@@ -11,7 +11,7 @@ NEW_VENV = $(UV) venv --quiet --allow-existing --python $(PYTHON) $(VENV)
 INSTALL = $(UV) pip install --quiet --python $(BIN)/python -c constraints.txt
 else
 NEW_VENV = $(PYTHON) -m venv $(VENV)
-INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+INSTALL = $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt
 endif
 
 .PHONY: screenshots demo test tests check bench soak clean install

@@ -8,14 +8,16 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_LEADING = re.compile(r"[\\#>\-+*=_~`|<\[!&]")
-_ESCAPED = re.compile(r"\\(?=[\\#>\-+*=_~`|<\[!&])")
-_NUMBERED = re.compile(r"(\d+)(\\*[.)])")
-_NUMBERED_ESCAPED = re.compile(r"(\d+)\\(\\*[.)])")
-_BULLET = re.compile(r"[ \t]*[-*+][ \t]+(\S.*)", re.DOTALL)
-_RULE = re.compile(r"[ \t]*([-*_])[ \t]*(?:\1[ \t]*){2,}")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_CONTINUED = re.compile(r"(?: {2,}|\t)\s*\S")
+from historian.patterns import lazy_pattern
+
+_LEADING = lazy_pattern(r"[\\#>\-+*=_~`|<\[!&]")
+_ESCAPED = lazy_pattern(r"\\(?=[\\#>\-+*=_~`|<\[!&])")
+_NUMBERED = lazy_pattern(r"(\d+)(\\*[.)])")
+_NUMBERED_ESCAPED = lazy_pattern(r"(\d+)\\(\\*[.)])")
+_BULLET = lazy_pattern(r"[ \t]*[-*+][ \t]+(\S.*)", re.DOTALL)
+_RULE = lazy_pattern(r"[ \t]*([-*_])[ \t]*(?:\1[ \t]*){2,}")
+_FENCE = lazy_pattern(r" {0,3}(`{3,}|~{3,})")
+_CONTINUED = lazy_pattern(r"(?: {2,}|\t)\s*\S")
 
 
 def one_line(text: str) -> str:

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from historian.patterns import lazy_pattern
+
 _FEWEST = 14
 _NUMBER = (
     r"(?<![0-9A-Za-z._/#+-])"
@@ -18,13 +20,13 @@ _NUMBER = (
     r"(?![0-9A-Za-z_-]|\.\d)"
 )
 """In one piece, or as it is printed: in fours, 4-6-5 (American Express), 4-6-4 (Diners), 6-13 (UnionPay)."""
-_OTHERWISE = re.compile(
+_OTHERWISE = lazy_pattern(
     r"(?:单号|單號|运单|運單|快递|快遞|包裹|订单|訂單|物流|追踪|追蹤|流水|编号|編號|发票|發票|条码|條碼|序列号|序號"
     r"|parcel|package|track|shipment|waybill|order|invoice|receipt|ticket|serial|imei|barcode|reference|isbn|sku)"
     r"[^.;。；\n]{0,24}$",
     re.IGNORECASE,
 )
-_CARD = re.compile(r"card|卡", re.IGNORECASE)
+_CARD = lazy_pattern(r"card|卡", re.IGNORECASE)
 
 
 def card_numbers(text: str) -> Iterator[tuple[int, int]]:

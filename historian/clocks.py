@@ -8,7 +8,7 @@ from typing import Final
 
 from historian.days import ClockHit, Period
 from historian.numerals import en_number, zh_number
-from historian.patterns import compile_shared, pick
+from historian.patterns import compile_shared, lazy_pattern, pick
 from historian.tense import Clauses
 from historian.times_zh import PART, PARTS
 
@@ -21,7 +21,7 @@ _NO_CLOCK_AFTER: Final = (
     r"(?!建议|意见|要求|原因|理由|内容|水|东西|儿|也|都|心|评(?![审选标估])|赞|外卖|菜|击|燃|亮|头|子|歌|餐|名|啦|啊?点|一线|几|多|来钟|左右逢|"
     r"[^，。；！？\s]{1,4}[都也][没不]|区别|问题|想法|看法|体会|启示|胃口|事|没|不)"
 )
-_ZH: Final = re.compile(
+_ZH: Final = lazy_pattern(
     rf"(?:(?P<part>{PART}|[早晚](?!一点)|(?<=[昨今明前])[早晚])\s?的?\s?)?(?<![0-9.:：第有差零一二三四五六七八九十百\-/])(?:"
     rf"(?P<h>{_HOUR})\s?(?:点(?P<sharp>钟|整)?|时(?=\s?(?:整|[0-9]{{1,2}}分|半|[，。,前后到至]|$))整?){_NO_CLOCK_AFTER}"
     rf"(?:(?P<half>半)|(?P<quarter>[一三])刻|\s?{_MINUTE})?(?!多|几)"
@@ -47,12 +47,12 @@ _EN: Final = compile_shared(
     r")",
     _FLAGS,
 )
-_WORKING: Final = re.compile(
+_WORKING: Final = lazy_pattern(
     r"会议|开会|面试|见面|客户|上课|答辩|讲座|下午茶|接孩子|meeting|interview|call\b|sync|standup|review|appointment|lecture|class\b|tea\b",
     re.IGNORECASE,
 )
-_WAKING: Final = re.compile(r"起床|早餐|早饭|晨跑|日出|breakfast|wake|woke|get up|got up|sunrise", re.IGNORECASE)
-_DINING: Final = re.compile(r"晚饭|晚餐|电影|聚餐|dinner|supper|movie|concert|party|drinks", re.IGNORECASE)
+_WAKING: Final = lazy_pattern(r"起床|早餐|早饭|晨跑|日出|breakfast|wake|woke|get up|got up|sunrise", re.IGNORECASE)
+_DINING: Final = lazy_pattern(r"晚饭|晚餐|电影|聚餐|dinner|supper|movie|concert|party|drinks", re.IGNORECASE)
 
 
 def find_clocks(text: str) -> Iterator[ClockHit]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from historian.fold import fold
 from historian.gate import GateKind, inspect
 from historian.model import Message
+from historian.patterns import lazy_pattern
 from historian.session import Session
 from historian.text import clip, drop_unusable, says_nothing, unframe
 
@@ -17,12 +18,12 @@ SHORT = 20
 MESSAGE_LENGTH = 800
 TURN_LENGTH = 200
 """Characters of the message and of each earlier turn that are searched for."""
-_MENTION = re.compile(r"[@＠](?=\S)")
+_MENTION = lazy_pattern(r"[@＠](?=\S)")
 _PRESENT = frozenset(
     {"i", "me", "my", "mine", "myself", "we", "us", "our", "ours", "you", "your", "yours", "yourself"}
 ) | frozenset({"我", "我的", "我们", "我們", "咱", "咱们", "咱們", "俺", "你", "你的", "您", "你们", "你們", "自己"})
 # The gate does not mind these in a statement; in a question they stand for what was named before.
-_POINTING = re.compile(
+_POINTING = lazy_pattern(
     r"^(?:那|这|這)(?:个|個|些|边|邊|里|裡|样|樣|呢|么|麼)(?!周|週|星期|礼拜|禮拜|月|季|年|学|學|假)"
     r"|^(?:然后|然後|还有|還有|另外|其他的?|后来|後來|为什么|為什麼)呢?\W*$"
     r"|^(?!.*(?:哪|什|几|幾|多少|怎|谁|誰)).{1,6}呢\W*$"

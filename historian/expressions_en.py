@@ -7,7 +7,7 @@ from typing import Final
 
 from historian.days import Period
 from historian.numerals import EN_NUMBER
-from historian.patterns import compile_shared, words
+from historian.patterns import compile_shared, lazy_pattern, words
 
 PARTS: Final[dict[str, Period]] = {
     "morning": "am",
@@ -53,7 +53,7 @@ AFTER_DAY: Final = _compile(
     + r"\s(?P<way>from|after|before|ago(?:\son)?)\s"
     + rf"(?:(?P<base>tomorrow|yesterday|today)|(?:(?P<step>next|last|this)\s)?{_WD})\b"
 )
-CHAINED: Final = re.compile(r"\b(?:hour|day|week|month|year)s?,?\s(?:and\s)?$", re.IGNORECASE)
+CHAINED: Final = lazy_pattern(r"\b(?:hour|day|week|month|year)s?,?\s(?:and\s)?$", re.IGNORECASE)
 IN: Final = _compile(rf"(?P<in>in|within)\s(?:exactly\s|about\s)?{_AMOUNT}(?:['’](?:s\s)?\s?time\b)?")
 WEEKDAY_STEP: Final = _compile(
     rf"(?:(?P<the>the)\s)?(?:{_STEP}\s{_WD_ANY}{_PART}|{_WD}\s(?P<wstep>last|next|this|of\slast|of\snext|of\sthis)\sweek\b|"
@@ -74,42 +74,42 @@ MONTH_OF_YEAR: Final = _compile(
 )
 SEASON: Final = _compile(r"(?P<step>last|next|this)\s(?P<season>spring|summer|autumn|fall|winter)\b")
 
-NAMED_BEFORE: Final = re.compile(
+NAMED_BEFORE: Final = lazy_pattern(
     r"\b(?:named|called|black|good|cyber|ash|casual|happy|giving|super|fat|shrove|easter|palm|maundy|bloody|man|girl|ruby|joe|blue|holy|"
     r"whit|tgi|freaky|taco|throwback|every|each|any|some|per|one|most|all|a|alternate|other|last|next|this|first|second|third|fourth|past|"
     r"previous|following)\s$",
     re.IGNORECASE,
 )
-NAMED_AFTER: Final = re.compile(
+NAMED_AFTER: Final = lazy_pattern(
     r"\s(?:night\slights|the\s13th|addams|kahlo|times|post|mail|blues|club|school\b|next$)", re.IGNORECASE
 )
-SURNAME_AFTER: Final = re.compile(r"\s(?!I\b)[A-Z][a-z]+")
-TITLE_BEFORE: Final = re.compile(r"\b(?:usa|psychology|history|india|russia)\s$", re.IGNORECASE)
-TITLE_AFTER: Final = re.compile(
+SURNAME_AFTER: Final = lazy_pattern(r"\s(?!I\b)[A-Z][a-z]+")
+TITLE_BEFORE: Final = lazy_pattern(r"\b(?:usa|psychology|history|india|russia)\s$", re.IGNORECASE)
+TITLE_AFTER: Final = lazy_pattern(
     r"['’]s\s(?:world|society|youth|kids|generation|standards)|\snever\s(?:dies|knows)", re.IGNORECASE
 )
-IS_DAY: Final = re.compile(
+IS_DAY: Final = lazy_pattern(
     r"\b(?:today|tomorrow|yesterday|it|day|name)(?:\s(?:is|was)|['’]s)\s(?:a\s)?$", re.IGNORECASE
 )
-ATTRIBUTE: Final = re.compile(r"\b(?:the|my|our|his|her|their|your)\s$", re.IGNORECASE)
-OF_SPAN: Final = re.compile(
+ATTRIBUTE: Final = lazy_pattern(r"\b(?:the|my|our|his|her|their|your)\s$", re.IGNORECASE)
+OF_SPAN: Final = lazy_pattern(
     r"\s(?:of|in\s(?:the\s(?:week|month|quarter|year|season|semester)|each|every|any|a\b|\d{4}|"
     + "|".join(MONTHS)
     + r"))\b",
     re.IGNORECASE,
 )
 """Behind `the last Friday`: the stretch that it is the last one of."""
-OF_DAYS: Final = re.compile(
+OF_DAYS: Final = lazy_pattern(
     r"\s(?!(?:thanks|sucks|works|starts|ends|means|always|perhaps|besides|plus|this|does)\b)[a-z]{3,20}(?<![us])s\b(?!['’])"
 )
 """Behind a weekday without a preposition: what there is on every such day (Sunday roasts)."""
-AFTER_OBJECT: Final = re.compile(r"\s(?:at|around|by|from|for|to|in|with|and)\b|\s?[.,!?;]|\s?$", re.IGNORECASE)
+AFTER_OBJECT: Final = lazy_pattern(r"\s(?:at|around|by|from|for|to|in|with|and)\b|\s?[.,!?;]|\s?$", re.IGNORECASE)
 """Behind a weekday with `her` before it: she is the object (seeing her Tuesday at six), not the owner of the day."""
-_RANGE_BARE: Final = re.compile(
+_RANGE_BARE: Final = lazy_pattern(
     r"\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|satur|sun)(?:day)?\s?(?:to|through|thru|till|until|-|–)\s?$",
     re.IGNORECASE,
 )
-NOT_IN: Final = re.compile(
+NOT_IN: Final = lazy_pattern(
     r"\b(?:time|times|once|twice|first|best|worst|all|can|could|able|possible|always|every|each|ready|course|by)\b",
     re.IGNORECASE,
 )

@@ -6,12 +6,12 @@ Traditional Chinese goes through OpenCC's character table and not through its ph
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 
+from historian.patterns import lazy_pattern
 from historian.stems import stem
 
 MAX_TERM_LENGTH = 64
@@ -32,14 +32,14 @@ _MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
     "\u06d6-\u06dc\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f\U000e0100-\U000e01ef"
 )
-_MARK = re.compile(f"[{_MARKS}]")
-_MAYBE_MARKED = re.compile(f"[^\x00-\x7f{_HAN_KANA}{_HANGUL}\u2010-\u2027\u3000-\u3004\u3008-\u3020\uff00-\uffef]")
-_CJK = re.compile(f"[{CJK}]")
-_RUN = re.compile(f"([{CJK}]+)|((?:(?![{CJK}])[^\\W_])+)")
-_BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
+_MARK = lazy_pattern(f"[{_MARKS}]")
+_MAYBE_MARKED = lazy_pattern(f"[^\x00-\x7f{_HAN_KANA}{_HANGUL}\u2010-\u2027\u3000-\u3004\u3008-\u3020\uff00-\uffef]")
+_CJK = lazy_pattern(f"[{CJK}]")
+_RUN = lazy_pattern(f"([{CJK}]+)|((?:(?![{CJK}])[^\\W_])+)")
+_BLANKS = lazy_pattern(r"[\s\x00-\x1f\x7f-\x9f]+")
 # 「用 docker 部署」 and 「用docker部署」 differ in typography only.
-_GAP = re.compile(f"(?<=[{_HAN_KANA}]) (?=[a-z0-9])|(?<=[a-z0-9]) (?=[{_HAN_KANA}])")
-_SPACING_MARK = re.compile("[\u309b\u309c]")
+_GAP = lazy_pattern(f"(?<=[{_HAN_KANA}]) (?=[a-z0-9])|(?<=[a-z0-9]) (?=[{_HAN_KANA}])")
+_SPACING_MARK = lazy_pattern("[\u309b\u309c]")
 _SPACING_MARKS = {0x309B: 0x3099, 0x309C: 0x309A}
 _ALIKE = {
     **dict.fromkeys(map(ord, "‘’‚‛′"), "'"),

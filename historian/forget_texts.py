@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable
 
 from historian.fold import fold, terms
+from historian.patterns import lazy_pattern
 
-_SENTENCE = re.compile(r"[^。！？!?；;\n]*?(?:[。！？!?；;\n]+|\.(?=\s|\Z)|\Z)", re.DOTALL)
+_SENTENCE = lazy_pattern(r"[^。！？!?；;\n]*?(?:[。！？!?；;\n]+|\.(?=\s|\Z)|\Z)", re.DOTALL)
 _SHORTEST = 4
 """Characters of a Western word that tells anything; Chinese pairs of characters and numbers always do."""
 

@@ -17,8 +17,9 @@ from historian import gate_words as en
 from historian.fold import simplified
 from historian.gate_guards import counts, is_code, is_name, is_somebody
 from historian.gate_spans import widened
+from historian.patterns import lazy_pattern
 
-_QUOTES = re.compile("[“「『《〈«`\"＂‘']")
+_QUOTES = lazy_pattern("[“「『《〈«`\"＂‘']")
 MAX_FINDINGS = 1000
 """A text with so many is not looked at further: it is far from absolute."""
 

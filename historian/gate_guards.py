@@ -14,31 +14,32 @@ from historian import gate_terms as zh
 from historian import gate_words as en
 from historian.gate_windows import CLAUSE_END, REACH, SENTENCE_END, SENTENCE_REACH, before_in, sentence_around, words_of
 from historian.happenings import EVENT_BEFORE
+from historian.patterns import lazy_pattern
 
 _OPENING = " \t\"“‘'(（[【*•>-—–"
 _RARE_SURNAMES = "鲍乔乌樊阎焦尤阮闵骆虞耿滕殷葛聂晏柴瞿祁裴娄刁饶詹桂楚晁佟窦宁阚靳冉艾褚辛卓"
 _DOUBLE_SURNAMES = "欧阳|慕容|司马|诸葛|上官|司徒|皇甫|令狐|端木|尉迟|公孙|夏侯|西门|独孤|南宫|完颜|东方"
-_NAME = re.compile(
+_NAME = lazy_pattern(
     rf"(?:[小老阿][{zh.HAN}]|(?:[{zh.SURNAMES}{_RARE_SURNAMES}]|{_DOUBLE_SURNAMES})[{zh.HAN}]{{1,2}}|"
     r"[A-Z][a-z]+(?: [A-Z][a-z]+)?|￼+)"
     r"\s?(?:说|表示|提到|曾经?|也|都|就|和家人|一家)?\s*"
 )
-_GIVEN_NAME = re.compile(rf"(?:^|[^{zh.HAN}]|[由让请给和与跟及同向对被是叫为])[{zh.SURNAMES}]$")
+_GIVEN_NAME = lazy_pattern(rf"(?:^|[^{zh.HAN}]|[由让请给和与跟及同向对被是叫为])[{zh.SURNAMES}]$")
 """Behind a surname, 刚 is a given name (由彭刚维修)."""
-_BODY = re.compile(rf"[{zh.HAN}A-Za-z]{{0,6}}(?:公司|团队|部门|小组|学校|医院|银行|客户|老板|同事|老师|家里)")
+_BODY = lazy_pattern(rf"[{zh.HAN}A-Za-z]{{0,6}}(?:公司|团队|部门|小组|学校|医院|银行|客户|老板|同事|老师|家里)")
 """Those of whom 前两天 is said as of a person: 公司前两天发布, but not 开会前两天."""
-_NOT_NAME = re.compile(r".*[天代朝时年月日会考金周试工装案立度班课业程婚]$")
+_NOT_NAME = lazy_pattern(r".*[天代朝时年月日会考金周试工装案立度班课业程婚]$")
 _DATE = (
     r"(?:\d{4}\s?[-/.年]\s?\d{1,2}\s?[-/.月]\s?\d{1,2}\s?日?号?|\d{1,2}\s?月\s?\d{1,2}\s?[日号]?|"
     rf"(?:\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?)?(?i:{en.MONTHS_PATTERN})\.?(?:\s\d{{1,2}}(?:st|nd|rd|"
     rf"th)?)?(?:,?\s\d{{4}})?|"
     r"\d{1,2}/\d{1,2}(?:/\d{2,4})?)"
 )
-_DATE_AFTER = re.compile(rf"(?:晚上?|早上?|上午|下午|中午|傍晚)?[\s,，(（]*(?:the |on )?{_DATE}")
-_ANY_DATE = re.compile(rf"\d{{4}}-\d{{2}}|\d{{4}}\s?年|{_DATE}")
-_MOMENT_BEFORE = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?: \d\d:\d\d)?\s?$|\d\s?[年月日号点分]$")
-_DATE_BEFORE = re.compile(rf"{_DATE}[\s,，(（/]*(?:是|is a |was a |, a )?(?:on )?$")
-_HABIT_ZH = re.compile(r"喜欢|常常|经常|总[是会]|习惯|每|一般|通常|爱|偶尔|往往|照例|固定")
+_DATE_AFTER = lazy_pattern(rf"(?:晚上?|早上?|上午|下午|中午|傍晚)?[\s,，(（]*(?:the |on )?{_DATE}")
+_ANY_DATE = lazy_pattern(rf"\d{{4}}-\d{{2}}|\d{{4}}\s?年|{_DATE}")
+_MOMENT_BEFORE = lazy_pattern(r"\d{4}-\d\d(?:-\d\d)?(?: \d\d:\d\d)?\s?$|\d\s?[年月日号点分]$")
+_DATE_BEFORE = lazy_pattern(rf"{_DATE}[\s,，(（/]*(?:是|is a |was a |, a )?(?:on )?$")
+_HABIT_ZH = lazy_pattern(r"喜欢|常常|经常|总[是会]|习惯|每|一般|通常|爱|偶尔|往往|照例|固定")
 _HABIT_EN = en.words("every each usually always often typically normally generally never regularly sometimes")
 _FUTURE = en.words(
     "will shall ll due plans plan wants intends hopes must start leave arrive begin open close return "
@@ -49,18 +50,18 @@ _PAST = en.words(
     "was were did had ran wrote built made learnt lost read took came went won sold grew fell rose "
     "became got gave drove flew swam spent found taught cut put set"
 )
-_GENERIC_THEN = re.compile(r"(?:会|将|后|就)?(?:被)?(?:自动|过期|失效|超时|重试|到期|断开|释放|删除|清除|关闭)")
-_TOLD = re.compile(r"^(?![^，。]{0,12}[就将会要])[^，。]*(?:了|曾)|才(?![能会可])")
-_HAN = re.compile(f"[{zh.HAN}]")
-_DONE_ZH = re.compile("[了过曾每]")
-_WILL_DO = re.compile(
+_GENERIC_THEN = lazy_pattern(r"(?:会|将|后|就)?(?:被)?(?:自动|过期|失效|超时|重试|到期|断开|释放|删除|清除|关闭)")
+_TOLD = lazy_pattern(r"^(?![^，。]{0,12}[就将会要])[^，。]*(?:了|曾)|才(?![能会可])")
+_HAN = lazy_pattern(f"[{zh.HAN}]")
+_DONE_ZH = lazy_pattern("[了过曾每]")
+_WILL_DO = lazy_pattern(
     r"\b(?i:will|shall|going to|can|could|should|please)\b|['’]ll\b|^\W*(?i:call|do|check|see|talk)\b"
 )
-_I_VERB = re.compile(
+_I_VERB = lazy_pattern(
     r"\si?\s?(?:am|was|have|had|think|like|love|hate|want|need|will|would|can|do|did|don['’]t|know|"
     r"live|work|prefer|feel|also|really)\b"
 )
-_ROMAN = re.compile(
+_ROMAN = lazy_pattern(
     r"(?:,|\sand|\sor|[-–/]|和|、|到|至)?\s*I[IVX]\b|\.\s?[A-Z]|\s(?:Ching|beam)|"
     r"\s?[型类级期卷度章号部区]"
 )
@@ -85,7 +86,7 @@ def is_name(text: str, run: str, start: int) -> bool:
     return not _starts_sentence(text, start)
 
 
-_SOMEBODY = re.compile(r"(?<=[给和与跟对让把被问向帮替])TA(?![\sA-Za-z0-9])|TA们")
+_SOMEBODY = lazy_pattern(r"(?<=[给和与跟对让把被问向帮替])TA(?![\sA-Za-z0-9])|TA们")
 
 
 def is_somebody(text: str, start: int) -> bool:

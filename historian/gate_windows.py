@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
-_WORD = re.compile("[a-z]+")
+from historian.patterns import lazy_pattern
+
+_WORD = lazy_pattern("[a-z]+")
 REACH = 32
 SENTENCE_REACH = 120
-CLAUSE_END = re.compile(r"[，。；：！？、,;:!?\n（()）]")
-SENTENCE_END = re.compile(r"[。！？!?\n]|\.\s")
+CLAUSE_END = lazy_pattern(r"[，。；：！？、,;:!?\n（()）]")
+SENTENCE_END = lazy_pattern(r"[。！？!?\n]|\.\s")
 
 
 def before_in(text: str, start: int, end_of_part: re.Pattern[str], reach: int = REACH) -> str | None:

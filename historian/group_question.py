@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 
-_CHINESE = re.compile(
+from historian.patterns import lazy_pattern
+
+_CHINESE = lazy_pattern(
     r"(?:这个|这一|该|本|我们|咱们|我们的)?(?:群组|群聊|微信群)|(?:这个|该|本|我们|咱们)群|群[里内中](?:的人|面)?"
 )
-_ENGLISH = re.compile(r"\b(?:(?:the|this|our)\s+)?(?:chat\s+)?group\b(?:'s)?", re.IGNORECASE)
+_ENGLISH = lazy_pattern(r"\b(?:(?:the|this|our)\s+)?(?:chat\s+)?group\b(?:'s)?", re.IGNORECASE)
 
 
 def looked_for(question: str) -> str:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from historian.identity_numbers import clock_readings, figures, replaceable
 from historian.identity_persons import is_supported, persons
+from historian.patterns import lazy_pattern
 
 DriftKind = Literal[
     "id_lost",
@@ -25,7 +26,7 @@ DriftKind = Literal[
     "language",
 ]
 
-_NEUTRAL = re.compile(
+_NEUTRAL = lazy_pattern(
     r"(.)不\1|有没有|不得不|不错|不仅|不过|不但|不断|不久|不管|不论|不少|不由|不愧|不妨|不禁|不客气|"
     r"不好意思|对不起|差不多|了不起|不同|不一样|不锈钢|来不及|"
     r"特别|分别|区别|性别|级别|告别|个别|识别|类别|派别|辨别|鉴别|离别|别人|别处|别墅|别称|别名|别致|"
@@ -34,7 +35,7 @@ _NEUTRAL = re.compile(
     r"并非易事|莫非|没关系|没多久|"
     r"\b(?i:not only|no doubt|no problem|no\. ?\d+|nonetheless|nothing but)\b"
 )
-_NEGATION = re.compile(
+_NEGATION = lazy_pattern(
     r"不|没有?|别(?=[\u4e00-\u9fff])|无|未|非(?=[\u4e00-\u9fff])|勿|甭|拒绝|禁止|"
     r"\b(?i:not|never|no longer|no|none|nobody|nothing|nowhere|neither|nor|without|cannot|cant|dont|"
     r"doesnt|didnt|isnt|wont|"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from historian.numerals import en_number, zh_number
+from historian.patterns import lazy_pattern
 
 _MEASURES = (
     "个只条张把本位名台辆件套家间次遍回颗粒块片朵棵株杯碗瓶盒包袋箱斤克吨米岁天周年月日号点时分秒倍元"
@@ -66,7 +67,7 @@ def _numbers() -> re.Pattern[str]:
     )
 
 
-_SOFT = re.compile(
+_SOFT = lazy_pattern(
     rf"(?:\d{{1,4}}|{_ZH}|[几半])\s?(?:多?个?半?)(?:秒钟?|分钟|刻钟|小时|钟头?|天|日|晚|周|星期|礼拜|"
     r"月|季度|学期|年)(?:以|之)?[前后]"
     rf"|(?:\d{{1,2}}|{_ZH})\s?[点點时](?:钟|整|半|[一二三123]刻|(?:\d{{1,2}}|{_ZH})分?)?|"

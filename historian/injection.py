@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from historian.patterns import lazy_pattern
+
 _SOME = r"(?:all|any|the|my|these|those|of)"
 _EARLIER = r"(?:previous|prior|above|earlier|preceding|foregoing|system|existing|your)"
 _ORDERS = r"(?:instructions?|prompts?|directives?)"
 _RULES = rf"(?:{_ORDERS}|rules?|guidelines?|guardrails?)"
 _SKIP = r"\b(?:ignore|disregard|forget|override|bypass)"
-_ENGLISH = re.compile(
+_ENGLISH = lazy_pattern(
     rf"""{_SKIP}\s+(?:{_SOME}\s+){{0,4}}(?:{_EARLIER}\s+){{1,3}}{_RULES}\b
     |{_SKIP}\s+(?:{_SOME}\s+){{1,4}}{_ORDERS}\b|{_SKIP}\s+{_ORDERS}\s+(?:above|before)\b
     |\b(?:ignore|disregard|forget)\s+(?:everything|all|anything)\s+(?:above|before|you\s+were\s+told)\b
@@ -28,7 +30,7 @@ _ENGLISH = re.compile(
 _RULES_ZH = r"(?:指令|指示|命令|提示词|提示詞|提示|规则|規則|设定|設定|约束|約束|限制)"
 _EARLIER_ZH = r"(?:以上|上面|上述|之前|先前|前面|此前|所有|全部|一切|系统|系統|你的|您的|原有)"
 _START_ZH = r"(?:^|[,。!?;:、.“”‘’「」\"'请請])"
-_CHINESE = re.compile(
+_CHINESE = lazy_pattern(
     rf"""(?:忽略|无视|無視|不要理会|不要理會|不要遵守|绕过|繞過){_EARLIER_ZH}.{{0,8}}?{_RULES_ZH}
     |{_START_ZH}(?:忘记|忘記|忘掉|忘了){_EARLIER_ZH}.{{0,8}}?{_RULES_ZH}
     |(?:从|從)(?:现在|現在|此刻|今)(?:开始|開始|起|以后|以後),?(?:你|您|请|請)

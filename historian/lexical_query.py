@@ -6,13 +6,13 @@ run of CJK characters match literally in the folded text.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Literal
 
 from historian.fold import CJK, MAX_TERM_LENGTH, bigrams, fold, has_cjk, runs
+from historian.patterns import lazy_pattern
 from historian.stems import STOP_CHARACTERS, STOP_WORDS, stem
 
 Mode = Literal["words", "any", "query"]
@@ -27,11 +27,11 @@ MAX_ANY_TERMS = 64
 _PHRASE_TERMS = 12
 _MAX_DEPTH = 16
 _WORD_CHARACTER = f"(?:(?![{CJK}])[^\\W_])"
-_PIECE = re.compile(
+_PIECE = lazy_pattern(
     rf"(?:[{CJK}]|{_WORD_CHARACTER}[._'@:/&+#-]+(?={_WORD_CHARACTER})|\d,(?=\d)"
     rf"|{_WORD_CHARACTER}[+#]{{1,2}}(?!{_WORD_CHARACTER})|{_WORD_CHARACTER}|_)+"
 )
-_TOKEN = re.compile(
+_TOKEN = lazy_pattern(
     r'"([^"]*)"|＂([^＂]*)＂|“([^“”]*)”|「([^「」]*)」|『([^『』]*)』|([()（）])|([^\s"＂“”「」『』()（）]+)'
 )
 _OPERATORS = frozenset({"AND", "OR", "NOT"})

@@ -21,18 +21,18 @@ from historian.fold import fold
 from historian.identity import negations
 from historian.identity_numbers import figures, ordered_numbers
 from historian.model import Owner
-from historian.patterns import words
+from historian.patterns import lazy_pattern, words
 from historian.sameness import LETTER_A, statement_key
 from historian.wording import HEDGES, canonical, lemma
 
 CANDIDATES = 8
 _LONGEST = 400
 """Characters of a statement that is compared; longer ones say more than one thing."""
-_PAST = re.compile(
+_PAST = lazy_pattern(
     r"\b(?:was|were|had|did|used|ago|went|came|got|took|gave|saw|ate|bought|left|lost|won|met|made|told|said|wrote|ran|knew|"
     r"thought|lived|liked|loved|hated|worked|played|\w{2,}ed)\b"
 )
-_ASPECT = re.compile(r"过(?!敏|年|节|来|去|程|度|滤|期|失|剩|渡)|曾|已|将|要(?!求|点)|正在|刚|才|快")
+_ASPECT = lazy_pattern(r"过(?!敏|年|节|来|去|程|度|滤|期|失|剩|渡)|曾|已|将|要(?!求|点)|正在|刚|才|快")
 _SAID_ALIKE = (
     (
         re.compile(

@@ -13,24 +13,25 @@ from typing import Final
 from historian import times_zh
 from historian.clocks import to_24_hours
 from historian.days import ClockHit, DateHit, Period, day
+from historian.patterns import lazy_pattern
 from historian.phrasing import clock_text
 from historian.said import Said
 from historian.tense import Clauses
 
-_TO: Final = re.compile(r"\s?(?:到|至|-|–|—|~|～|to|through|thru|until|till)\s?(?:on\s)?", re.IGNORECASE)
-_AND: Final = re.compile(r"\s?(?:和|跟|与|、|或者?|以及|,\s?and|,|and|or|&|/)\s?(?:on\s)?", re.IGNORECASE)
-_SAME_DAY: Final = re.compile(r"\s?(?:是|就是|,|，|\(|（|is|was)?\s?(?:a\s)?", re.IGNORECASE)
-_CLOCK_AFTER: Final = re.compile(
+_TO: Final = lazy_pattern(r"\s?(?:到|至|-|–|—|~|～|to|through|thru|until|till)\s?(?:on\s)?", re.IGNORECASE)
+_AND: Final = lazy_pattern(r"\s?(?:和|跟|与|、|或者?|以及|,\s?and|,|and|or|&|/)\s?(?:on\s)?", re.IGNORECASE)
+_SAME_DAY: Final = lazy_pattern(r"\s?(?:是|就是|,|，|\(|（|is|was)?\s?(?:a\s)?", re.IGNORECASE)
+_CLOCK_AFTER: Final = lazy_pattern(
     r"\s?(?:[,，]\s?)?(?:的|在|于|大概|大约|差不多)?(?:at|around|about|by|before|after|from|on|@|for|until|till|between)?(?:\s(?:around|about))?\s?",
     re.IGNORECASE,
 )
-_CLOCK_BEFORE: Final = re.compile(r"\s?(?:[,，]\s?)?(?:on|of|the)?\s?", re.IGNORECASE)
-_SENTENCE: Final = re.compile(r"[。！？!?\n；;]|\.\s")
-_ROUTINE: Final = re.compile(
+_CLOCK_BEFORE: Final = lazy_pattern(r"\s?(?:[,，]\s?)?(?:on|of|the)?\s?", re.IGNORECASE)
+_SENTENCE: Final = lazy_pattern(r"[。！？!?\n；;]|\.\s")
+_ROUTINE: Final = lazy_pattern(
     r"起床|睡觉|[上下]班|营业|[开关]门|打烊|开放|闭馆|\b(?:opens?|closes?|wakes?\sup|gets?\sup|goes?\sto|starts?\swork|hours)\b",
     re.IGNORECASE,
 )
-_PRECISE: Final = re.compile(
+_PRECISE: Final = lazy_pattern(
     r"\b(?:meeting|interview|appointment|flight|train|dinner|lunch|breakfast|call|remind|meet|review|deadline|due|demo|"
     r"starts?|begins?|standup|sync|see you|arrives?|leaves?)\b",
     re.IGNORECASE,

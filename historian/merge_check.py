@@ -14,6 +14,7 @@ from historian.injection import looks_like_instruction
 from historian.merge_plan import Change, Page, Plan
 from historian.merge_problems import Problem, place_name
 from historian.overlap import share
+from historian.patterns import lazy_pattern
 
 SUPPORTED = 0.4
 """Share of a new text that must stand in what it rests on."""
@@ -24,8 +25,8 @@ SAME_MATTER = 0.15
 SMALL = 80
 """Characters of a profile below which it may well shrink by half."""
 
-_DATE = re.compile(r"(\d{4})(?:-|/|\.|\s?年\s?)(\d{1,2})(?:(?:-|/|\.|\s?月\s?)(\d{1,2})\s?[日号]?|\s?月)?")
-_CLOCK = re.compile(r"\d{1,2}[:：]\d{2}")
+_DATE = lazy_pattern(r"(\d{4})(?:-|/|\.|\s?年\s?)(\d{1,2})(?:(?:-|/|\.|\s?月\s?)(\d{1,2})\s?[日号]?|\s?月)?")
+_CLOCK = lazy_pattern(r"\d{1,2}[:：]\d{2}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from historian.fold import has_cjk
 from historian.message_ranking import Wanted
 from historian.model import ROLES
 from historian.named_days import named_days
+from historian.patterns import lazy_pattern
 from historian.stems import STOP_WORDS
 
 Participant = tuple[str, str]
@@ -25,14 +26,14 @@ MOST_CHARACTERS = 2_000
 _NO_NAMES = frozenset({*ROLES, "ai", "bot", "me", "我", "你"})
 _COMMON = frozenset({*STOP_WORDS, *MONTHS, "mark", "bill", "hope", "grace", "rose", "sue", "art", "frank", "ray"})
 """Names that are words as well; they count as names only where they begin with a capital, as a name does."""
-_GIVEN_NAME = re.compile(r"[\u4e00-\u9fff]{3}\Z")
+_GIVEN_NAME = lazy_pattern(r"[\u4e00-\u9fff]{3}\Z")
 # Can you tell me …, 你还记得…: the one who is asked is not the one who is asked about.
-_REQUEST = re.compile(
+_REQUEST = lazy_pattern(
     r"\b(?:can|could|would|will|do) you (?:please |still )?(?:tell|remind|remember|recall|know|find|show|help|list)\b"
     r"|你(?:还|能|可以|可不可以|能不能)*(?:记得|知道|告诉|帮|找)",
     re.IGNORECASE,
 )
-_PERSON = re.compile(r"\b(?:(?P<first>i|me|my|mine)|you|your|yours)\b|(?P<wo>我)(?!们)|[你您](?!们)", re.IGNORECASE)
+_PERSON = lazy_pattern(r"\b(?:(?P<first>i|me|my|mine)|you|your|yours)\b|(?P<wo>我)(?!们)|[你您](?!们)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

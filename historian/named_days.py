@@ -10,6 +10,7 @@ from historian import times_en, times_zh
 from historian.days import month_end
 from historian.expressions_en import MONTHS
 from historian.message_ranking import Days
+from historian.patterns import lazy_pattern
 from historian.said import Said
 from historian.tense import Clauses
 
@@ -19,19 +20,19 @@ MOST = 8
 _NUMBERS = {name[:length]: number for number, name in enumerate(MONTHS, 1) for length in (3, len(name))} | {"sept": 9}
 _MONTH = "|".join(sorted(_NUMBERS, key=len, reverse=True))
 _DAY = r"[0-3]?\d(?:st|nd|rd|th)?"
-_ENGLISH = re.compile(
+_ENGLISH = lazy_pattern(
     rf"(?<![\w-])(?:(?P<in>(?:in|during|since|of|by|until|last|this|next|early|mid|late)\s+)(?:early\s+|mid\s+|late\s+)?)?"
     rf"(?:(?P<before>{_DAY})\s+(?:of\s+)?)?(?P<month>{_MONTH})\b\.?(?:\s+(?P<after>{_DAY})(?![\w:]))?(?:,?\s+(?:of\s+)?(?P<year>(?:19|20)\d\d)\b)?",
     re.IGNORECASE,
 )
-_CHINESE = re.compile(
+_CHINESE = lazy_pattern(
     r"(?:(?P<year>(?:19|20)\d\d)\s*年\s*)?(?<!\d)(?P<month>1[0-2]|0?[1-9])\s*月(?:份|\s*(?P<day>3[01]|[12]\d|0?[1-9])\s*[日号號])?(?![的]?前)"
 )
-_NUMERIC = re.compile(r"(?<![\d.])(?P<year>(?:19|20)\d\d)[-/.](?P<month>\d{1,2})(?:[-/.](?P<day>\d{1,2}))?(?![\d.])")
+_NUMERIC = lazy_pattern(r"(?<![\d.])(?P<year>(?:19|20)\d\d)[-/.](?P<month>\d{1,2})(?:[-/.](?P<day>\d{1,2}))?(?![\d.])")
 _WORDLIKE = frozenset({"may", "march", "mar", "dec", "jan", "jun", "sep", "oct", "nov", "apr", "aug", "feb", "jul"})
-_UP_TO = re.compile(r"\s*(?:-|–|—|~|to|until|till|through|至|到)\s*\Z", re.IGNORECASE)
-_AND = re.compile(r"\s*(?:and|和|与)\s*\Z", re.IGNORECASE)
-_BETWEEN = re.compile(r"\bbetween\s+\Z", re.IGNORECASE)
+_UP_TO = lazy_pattern(r"\s*(?:-|–|—|~|to|until|till|through|至|到)\s*\Z", re.IGNORECASE)
+_AND = lazy_pattern(r"\s*(?:and|和|与)\s*\Z", re.IGNORECASE)
+_BETWEEN = lazy_pattern(r"\bbetween\s+\Z", re.IGNORECASE)
 _LEAP = 2000
 """The year that stands for any: it has every day."""
 

@@ -1,18 +1,41 @@
-"""Regular expressions in which one name may stand in several alternatives, as the parts of a date do."""
+"""Regular expressions that are compiled when they are first used, and those in which a group's name may repeat."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import cache
-from typing import Final
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any, Final, cast
 
 _NAMED: Final = re.compile(r"\(\?P<(\w+)>")
 _AGAIN: Final = "__"
 
 
+class _LazyPattern:
+    """Stands in for a pattern until something of it is asked for; from then on its methods are those of the pattern."""
+
+    def __init__(self, make: Callable[[], re.Pattern[str]]) -> None:
+        self._make = make
+
+    def __getattr__(self, name: str) -> Any:
+        compiled = self._make()
+        for used in ("search", "match", "fullmatch", "finditer", "findall", "sub", "subn", "split", "pattern"):
+            self.__dict__[used] = getattr(compiled, used)
+        return getattr(compiled, name)
+
+
+def lazy_pattern(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """Return a pattern that is compiled on first use: a process that applies no rule need not wait for all of them."""
+    return cast("re.Pattern[str]", _LazyPattern(partial(re.compile, pattern, flags)))
+
+
 def compile_shared(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """Compile a pattern whose group names may repeat; `pick` reads whichever of them took part."""
+    """Return a pattern whose group names may repeat, compiled on first use; `pick` reads whichever took part."""
+    return cast("re.Pattern[str]", _LazyPattern(partial(_shared, pattern, flags)))
+
+
+def _shared(pattern: str, flags: int) -> re.Pattern[str]:
     seen: Counter[str] = Counter()
 
     def rename(match: re.Match[str]) -> str:
@@ -41,3 +64,8 @@ def took_part(match: re.Match[str], name: str) -> bool:
 def words(text: str) -> tuple[str, ...]:
     """Return the words of a text that lists them: easier to read than one string a line."""
     return tuple(text.split())
+
+
+def came_from(match: re.Match[str], pattern: re.Pattern[str]) -> bool:
+    """Tell whether it was this pattern that matched."""
+    return match.re.pattern == pattern.pattern

@@ -7,33 +7,34 @@ from collections.abc import Iterator
 from typing import Final
 
 from historian.edits import Edit
+from historian.patterns import lazy_pattern
 from historian.phrasing import is_cjk, spaced
 from historian.tense import Clauses
 from historian.verbs_en import ADVERB, joined_verbs, third_person
 
 _LEFT: Final = r"(?<![A-Za-z0-9_/&.'’@#-])"
 _RIGHT: Final = r"(?![A-Za-z0-9_/&@-])(?!\.[A-Za-z0-9])"
-_I: Final = re.compile(_LEFT + r"I(?P<short>['’](?:m|ve|ll|d))?" + _RIGHT)
-_NOT_I: Final = re.compile(
+_I: Final = lazy_pattern(_LEFT + r"I(?P<short>['’](?:m|ve|ll|d))?" + _RIGHT)
+_NOT_I: Final = lazy_pattern(
     r"\b(?:War|Part|[Tt]ype|[Pp]hase|Chapter|Vol|Volume|[Cc]lass|Elizabeth|Napoleon|Act|Title|Level|Henry|Appendix)\s$"
 )
-_VERB: Final = re.compile(rf"(?P<adverbs>(?:\s{ADVERB}){{0,2}})\s(?P<verb>[A-Za-z]+(?:['’]t)?)(?![\w-])")
-_BARE_VERB: Final = re.compile(r"(?P<adverbs>)\s(?P<verb>[A-Za-z]+(?:['’]t)?)(?![\w-])")
-_INVERTED: Final = re.compile(
+_VERB: Final = lazy_pattern(rf"(?P<adverbs>(?:\s{ADVERB}){{0,2}})\s(?P<verb>[A-Za-z]+(?:['’]t)?)(?![\w-])")
+_BARE_VERB: Final = lazy_pattern(r"(?P<adverbs>)\s(?P<verb>[A-Za-z]+(?:['’]t)?)(?![\w-])")
+_INVERTED: Final = lazy_pattern(
     r"(?:^|[.!?,;:\n]\s|\b(?:so|why|how|who|what|when|then|where|nor|neither)\s)"
     r"(?P<verb>do|am|have|did|can|could|will|would|should|may|might|must|was|had|don['’]t|haven['’]t)\s$",
     re.IGNORECASE,
 )
-_COMPANION: Final = re.compile(r"(?:^|[.!?,;:\n]\s?)(?:[A-Z]\w+|[Mm]y\s\w+)(?:\s\w+)?\sand\s$")
-_HAD: Final = re.compile(
+_COMPANION: Final = lazy_pattern(r"(?:^|[.!?,;:\n]\s?)(?:[A-Z]\w+|[Mm]y\s\w+)(?:\s\w+)?\sand\s$")
+_HAD: Final = lazy_pattern(
     r"\s(?:better|been|already|never\s[a-z]+(?:ed|en)|gone|seen|taken|done|had|forgotten|eaten|written|met|[a-z]{2,15}ed)\b"
 )
-_OBJECT: Final = re.compile(
+_OBJECT: Final = lazy_pattern(
     _LEFT + r"(?:(?P<by>by\s)?(?P<self>[Mm]yself)|(?P<me>[Mm]e)|(?P<my>[Mm]y)|(?P<mine>[Mm]ine))" + _RIGHT
 )
-_MINE_BEFORE: Final = re.compile(r"\b(?:is|are|was|were|of|than|like|with|to|and|be)\s$|^$")
-_PAST_DATE: Final = re.compile(r"\d{4}-\d{2}(?:-\d{2})?|\bin \d{4}\b")
-_THIRD: Final = re.compile(
+_MINE_BEFORE: Final = lazy_pattern(r"\b(?:is|are|was|were|of|than|like|with|to|and|be)\s$|^$")
+_PAST_DATE: Final = lazy_pattern(r"\d{4}-\d{2}(?:-\d{2})?|\bin \d{4}\b")
+_THIRD: Final = lazy_pattern(
     _LEFT + r"(?:he|she|him|her|his|hers|they|them|their|theirs|himself|herself|themselves|[Ww]e|us|[Oo]urs?|ourselves)"
     r"(?:['’](?:s|re|ve|ll|d))?"
     + _RIGHT
@@ -42,14 +43,14 @@ _THIRD: Final = re.compile(
     + r"(?:He|She|His|Her|They|Their)(?:['’](?:s|re|ve|ll|d))?"
     + _RIGHT
 )
-_FIRST_LEFT: Final = re.compile(_LEFT + r"(?:I(?:['’](?:m|ve|ll|d))?|[Mm]e|[Mm]y|[Mm]yself)" + _RIGHT)
-_YOU: Final = re.compile(_LEFT + r"(?P<who>[Yy]ou(?:rs|r|rself)?)(?P<short>['’](?:re|ve|ll|d))?" + _RIGHT)
-_YOU_VERB: Final = re.compile(r"\s(?P<verb>are|have|do|don['’]t|haven['’]t|were)\b")
-_YOU_INVERTED: Final = re.compile(
+_FIRST_LEFT: Final = lazy_pattern(_LEFT + r"(?:I(?:['’](?:m|ve|ll|d))?|[Mm]e|[Mm]y|[Mm]yself)" + _RIGHT)
+_YOU: Final = lazy_pattern(_LEFT + r"(?P<who>[Yy]ou(?:rs|r|rself)?)(?P<short>['’](?:re|ve|ll|d))?" + _RIGHT)
+_YOU_VERB: Final = lazy_pattern(r"\s(?P<verb>are|have|do|don['’]t|haven['’]t|were)\b")
+_YOU_INVERTED: Final = lazy_pattern(
     r"(?:^|[.!?,;:\n]\s|\b(?:why|how|what|when|where)\s)(?P<verb>do|are|have|were)\s$", re.IGNORECASE
 )
-_NO_YOU: Final = re.compile(r"\b(?:[Tt]hank|[Ss]ee|[Hh]ow are)\s$")
-_USER: Final = re.compile(
+_NO_YOU: Final = lazy_pattern(r"\b(?:[Tt]hank|[Ss]ee|[Hh]ow are)\s$")
+_USER: Final = lazy_pattern(
     r"(?P<lead>^|[.!?\n]\s?|[,;]\s|\b(?:that|because|and|but|when|if|while|since)\s)"
     r"(?P<user>[Tt]he\s[Uu]ser|User|user|This\suser|this\suser)"
     r"(?:(?P<own>['’]s)(?=\s\w)|(?=\s(?!interfaces|stories|accounts|names|settings|groups|experiences|permissions|manuals|guides|"

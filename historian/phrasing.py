@@ -8,7 +8,7 @@ from datetime import date
 from typing import Final
 
 from historian.days import DateHit, Value
-from historian.patterns import words
+from historian.patterns import lazy_pattern, words
 
 _PREPOSITIONS: Final = frozenset(
     words(
@@ -18,18 +18,18 @@ _PREPOSITIONS: Final = frozenset(
 )
 _DETERMINERS: Final = frozenset(words("the a an my our his her their your its this that"))
 _CLAUSE_OPENERS: Final = frozenset(words("that think thinks thought and but because hope guess said says if so"))
-_VERB_AFTER: Final = re.compile(
+_VERB_AFTER: Final = lazy_pattern(
     r"\s(?:is|was|will|were|has|would|works|worked|seems|marks|feels|felt|looks|sounds|suits|isn['’]t|wasn['’]t|"
     r"won['’]t|turned\sout|can't|doesn['’]t)\b",
     re.IGNORECASE,
 )
-_CONTRACTED_IS: Final = re.compile(
+_CONTRACTED_IS: Final = lazy_pattern(
     r"['’]s\s(?:the|a|an|my|our|going|gonna|not|when|her|his|their|fine|good|great|too)\b", re.IGNORECASE
 )
 _PARTS_ZH: Final = {"morning": "早上", "afternoon": "下午", "evening": "晚上", "night": "晚上", "lunchtime": "中午"}
-_LAST_WORD: Final = re.compile(r"([A-Za-z]+)\s$")
-_JOINED: Final = re.compile(r"\s?(?:,\s?)?(?:and|or|to|through|until|till|not|[,&-]|–)\s?(?:on\s|not\s)?")
-_CJK: Final = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
+_LAST_WORD: Final = lazy_pattern(r"([A-Za-z]+)\s$")
+_JOINED: Final = lazy_pattern(r"\s?(?:,\s?)?(?:and|or|to|through|until|till|not|[,&-]|–)\s?(?:on\s|not\s)?")
+_CJK: Final = lazy_pattern(r"[\u3400-\u9fff\uf900-\ufaff]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
+from historian.patterns import lazy_pattern
 
 MOST = 200
 """Pieces of one text; what is beyond is found by words only."""
 
-_ENDS = re.compile(r"[。！？!?\n]+|[.;；](?=\s)")
-_BLANK = re.compile(r"\s")
+_ENDS = lazy_pattern(r"[。！？!?\n]+|[.;；](?=\s)")
+_BLANK = lazy_pattern(r"\s")
 
 
 def pieces(text: str, size: int) -> tuple[str, ...]:

@@ -7,25 +7,26 @@ from collections.abc import Iterator
 from typing import Final
 
 from historian.edits import Edit
+from historian.patterns import lazy_pattern
 from historian.phrasing import spaced
 
-_HERE_ZH: Final = re.compile(
+_HERE_ZH: Final = lazy_pattern(
     r"(?<![我你您他她它们])(?:这里(?!程)|这儿|此处)|(?<![日资基成书剧版根原])本地(?=的?(?:天气|餐馆|餐厅|超市|医院|学校|人|美食|特产|市场|房价|气候|公园|博物馆))"
     r"|(?<=在)本地(?=工作|上班|生活|居住|读书|上学|租|买)"
 )
-_THERE_ZH: Final = re.compile(r"[那这]边(?!缘|界|框)|(?<![哪我你他])那[里儿](?!面)")
-_GROUP_ZH: Final = re.compile(r"本群|[这此]个?群(?![体众山岛聊])(?:里(?=的|面)?)?|这个群聊|[我咱]们群")
-_HERE_EN: Final = re.compile(
+_THERE_ZH: Final = lazy_pattern(r"[那这]边(?!缘|界|框)|(?<![哪我你他])那[里儿](?!面)")
+_GROUP_ZH: Final = lazy_pattern(r"本群|[这此]个?群(?![体众山岛聊])(?:里(?=的|面)?)?|这个群聊|[我咱]们群")
+_HERE_EN: Final = lazy_pattern(
     r"(?<![A-Za-z0-9_/.'’@#-])(?P<over>(?:over|out|down|up)\s)?here(?![A-Za-z0-9_/@'’-])", re.IGNORECASE
 )
-_NOT_HERE: Final = re.compile(r"\s(?:is|are|goes|you|we|comes)\b")
-_PREPOSITION: Final = re.compile(r"\b(?:from|near|around|to|in|outside|leaving|left|leave)\s$", re.IGNORECASE)
-_MOTION: Final = re.compile(
+_NOT_HERE: Final = lazy_pattern(r"\s(?:is|are|goes|you|we|comes)\b")
+_PREPOSITION: Final = lazy_pattern(r"\b(?:from|near|around|to|in|outside|leaving|left|leave)\s$", re.IGNORECASE)
+_MOTION: Final = lazy_pattern(
     r"\b(?:mov(?:e|ed|es|ing)|c(?:ome|ame|omes|oming)|g(?:et|ot|etting)|fl(?:y|ew|ying)|dr(?:ive|ove|iving)|return(?:ed|s|ing)?|relocat(?:ed|ing|e))\s$",
     re.IGNORECASE,
 )
-_GROUP_EN: Final = re.compile(r"(?<![A-Za-z0-9_-])(?:this|our)\sgroup(?:\schat)?(?![A-Za-z0-9_-])", re.IGNORECASE)
-_THERE_EN: Final = re.compile(
+_GROUP_EN: Final = lazy_pattern(r"(?<![A-Za-z0-9_-])(?:this|our)\sgroup(?:\schat)?(?![A-Za-z0-9_-])", re.IGNORECASE)
+_THERE_EN: Final = lazy_pattern(
     r"(?<![A-Za-z0-9_/-])(?:over\sthere|nearby|around\shere)(?![A-Za-z0-9_/-])", re.IGNORECASE
 )
 

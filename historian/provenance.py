@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 
 from historian.bullets import bullet
+from historian.patterns import lazy_pattern
 from historian.profile import ProfileLine
 
 NEARLY = 0.75
@@ -20,8 +20,8 @@ _MAX_COMPARED = 4_000
 _MAX_LENGTH = 2_000
 """Characters of a line that is compared; comparing is quadratic."""
 
-_NUMBER = re.compile(r"\d+|[零一二两兩三四五六七八九十百千万萬亿億]")
-_NOT = re.compile(r"[不没沒无無非未别別勿]|\b(?:not?|never|none|nothing|without|cannot)\b|n['’]t\b")
+_NUMBER = lazy_pattern(r"\d+|[零一二两兩三四五六七八九十百千万萬亿億]")
+_NOT = lazy_pattern(r"[不没沒无無非未别別勿]|\b(?:not?|never|none|nothing|without|cannot)\b|n['’]t\b")
 
 
 def attach(

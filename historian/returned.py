@@ -14,6 +14,7 @@ from historian.clock import Clock
 from historian.database import Database
 from historian.errors import StoreError
 from historian.model import Scope
+from historian.patterns import lazy_pattern
 from historian.sameness import fingerprint
 
 KEPT = 5_000
@@ -21,9 +22,9 @@ KEPT = 5_000
 KEPT_FOR = timedelta(days=7)
 
 # how answers list what they give: "1. “text” (2026-02-20T…; event …; messages …)", "> - text"
-_LISTED = re.compile(r"^\s*(?:>\s*)?(?:\d{1,3}[.)、]\s+|[-*•]\s+)?")
-_BEHIND = re.compile(r"\s*\((?:\d{4}-\d{2}-\d{2}[^()]*;\s*)?(?:event|note|memory|memo|profile)\b[^()]*\)\s*$")
-_WRAPPED = re.compile(r'^[“"「](.*)[”"」]$', re.DOTALL)
+_LISTED = lazy_pattern(r"^\s*(?:>\s*)?(?:\d{1,3}[.)、]\s+|[-*•]\s+)?")
+_BEHIND = lazy_pattern(r"\s*\((?:\d{4}-\d{2}-\d{2}[^()]*;\s*)?(?:event|note|memory|memo|profile)\b[^()]*\)\s*$")
+_WRAPPED = lazy_pattern(r'^[“"「](.*)[”"」]$', re.DOTALL)
 
 log = logging.getLogger(__name__)
 

@@ -6,7 +6,6 @@ resolved stays as it was said and is flagged. Quotations, titles and code stay, 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,11 +13,12 @@ from typing import Final
 
 from historian import persons_en, persons_zh, places
 from historian.edits import Edit, apply_edits
+from historian.patterns import lazy_pattern
 from historian.spans import Exempt, exempt_spans
 from historian.times import Resolution, Resolved, resolve_times
 
-_FRAME: Final = re.compile(r"(?:User|USER|user|The user said|用户(?:说|表示|提到)?)\s?[:：]\s*(?=\S)")
-_WRAPPED: Final = re.compile(r"“([^“”]*)”[。.]?|\"([^\"]*)\"[。.]?|「([^「」]*)」[。.]?")
+_FRAME: Final = lazy_pattern(r"(?:User|USER|user|The user said|用户(?:说|表示|提到)?)\s?[:：]\s*(?=\S)")
+_WRAPPED: Final = lazy_pattern(r"“([^“”]*)”[。.]?|\"([^\"]*)\"[。.]?|「([^「」]*)」[。.]?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,10 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from historian.patterns import lazy_pattern
+
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff"
-_TOKEN = re.compile(
+_TOKEN = lazy_pattern(
     rf"(?:(?<![^\W{_CJK}])(?<!\.)[-+])?\d+(?:[.,:/-]\d+)*"  # a number, amount, time or date, with its sign
     rf"|[{_CJK}]"
     rf"|[^\W\d_{_CJK}]+(?:[-'.@][^\W\d_{_CJK}]+)*"  # a word, an address
@@ -24,11 +26,11 @@ _TOKEN = re.compile(
 )
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "−": "-", "–": "-"})
 
-LETTER_A = re.compile(r"(?<=[a-z] )A(?!\w)")  # plan A, vitamin A: no article
-_CHINESE_DATE = re.compile(r"(\d{4})\s*年\s*(\d{1,2})\s*月\s*(\d{1,2})\s*[日号]")
-_NUMERIC_DATE = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
-_CHINESE_CLOCK = re.compile(r"(?<!\d)(\d{1,2})点(\d{1,2})分")
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+LETTER_A = lazy_pattern(r"(?<=[a-z] )A(?!\w)")  # plan A, vitamin A: no article
+_CHINESE_DATE = lazy_pattern(r"(\d{4})\s*年\s*(\d{1,2})\s*月\s*(\d{1,2})\s*[日号]")
+_NUMERIC_DATE = lazy_pattern(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
+_CHINESE_CLOCK = lazy_pattern(r"(?<!\d)(\d{1,2})点(\d{1,2})分")
+_THOUSANDS = lazy_pattern(r"(?<=\d),(?=\d{3}(?!\d))")
 
 _PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), replacement)
@@ -53,11 +55,11 @@ _PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 
-_LIGHT_PHRASES = re.compile(r"非常|十分地?|其实|确实|真的|特别地|(?<!\w)of course(?!\w)")
+_LIGHT_PHRASES = lazy_pattern(r"非常|十分地?|其实|确实|真的|特别地|(?<!\w)of course(?!\w)")
 _LIGHT = frozenset("的了啊呀呢哦嘛啦哈很挺並并") | frozenset(
     {"a", "an", "the", "very", "really", "quite", "indeed", "actually", "please"}
 )
-_MEANT = re.compile(r"目的|的确|了解|受不了|罢了|为了|除了|并且|并非|并列|挺身")
+_MEANT = lazy_pattern(r"目的|的确|了解|受不了|罢了|为了|除了|并且|并非|并列|挺身")
 """Words in which a light character is part of the meaning."""
 
 _REMEMBERED_CHARS = 2000

@@ -6,6 +6,8 @@ import re
 from bisect import bisect_right
 from typing import Final
 
+from historian.patterns import lazy_pattern
+
 _CLOSERS: Final = {
     "“": "”",
     "‘": "’",
@@ -18,12 +20,14 @@ _CLOSERS: Final = {
     "'": "'",
 }
 _ONE_LINE: Final = frozenset("\"'`")
-_OPENER: Final = re.compile("[" + "".join(_CLOSERS) + "]")
-_TOPIC: Final = re.compile(r"#(?!\d)[^#\s，。；、]{1,40}#")
-_TOKEN: Final = re.compile(r"[A-Za-z0-9_@#$%&=+~.:/\\-]+")
-_URL: Final = re.compile(r"[a-z]{2,8}://[^\s<>，。！？；、）”》]+|(?<!\w)\w{1,64}(?:_\w{1,64})+(?:\.[a-z0-9]{1,5}\b)?")
-_ADDRESS: Final = re.compile(r"://|[@#_\\]|^[./~]|[A-Za-z0-9]\.[a-z]{1,5}\b|^--|\w=\w")
-_NO_ADDRESS: Final = re.compile(r"\d{0,2}(?::\d\d)?[ap]\.m|[ei]\.[ge]", re.IGNORECASE)
+_OPENER: Final = lazy_pattern("[" + "".join(_CLOSERS) + "]")
+_TOPIC: Final = lazy_pattern(r"#(?!\d)[^#\s，。；、]{1,40}#")
+_TOKEN: Final = lazy_pattern(r"[A-Za-z0-9_@#$%&=+~.:/\\-]+")
+_URL: Final = lazy_pattern(
+    r"[a-z]{2,8}://[^\s<>，。！？；、）”》]+|(?<!\w)\w{1,64}(?:_\w{1,64})+(?:\.[a-z0-9]{1,5}\b)?"
+)
+_ADDRESS: Final = lazy_pattern(r"://|[@#_\\]|^[./~]|[A-Za-z0-9]\.[a-z]{1,5}\b|^--|\w=\w")
+_NO_ADDRESS: Final = lazy_pattern(r"\d{0,2}(?::\d\d)?[ap]\.m|[ei]\.[ge]", re.IGNORECASE)
 
 Span = tuple[int, int]
 

@@ -9,30 +9,30 @@ import re
 from bisect import bisect_left, bisect_right
 from typing import Final
 
-from historian.patterns import words
+from historian.patterns import lazy_pattern, words
 
-_BREAK: Final = re.compile(
+_BREAK: Final = lazy_pattern(
     r"[。！？；，、!?;,\n]|\.(?=\s|$)|(?<![A-Za-z])(?:but|because|which|who|while|although|then|so)(?![A-Za-z])"
 )
-_OPENING: Final = re.compile(r"\s*(?:on|in)?\s*", re.IGNORECASE)
+_OPENING: Final = lazy_pattern(r"\s*(?:on|in)?\s*", re.IGNORECASE)
 """Before a time that opens a sentence: `On Friday, I got the job` speaks of the past behind the comma."""
 _REACH: Final = 120
-_SOON_ZH: Final = re.compile(r"快[^。，]{0,10}了|[要会]")
+_SOON_ZH: Final = lazy_pattern(r"快[^。，]{0,10}了|[要会]")
 
-_ZH_FUTURE: Final = re.compile(
+_ZH_FUTURE: Final = lazy_pattern(
     r"[要会将]|准备|打算|计划|可以|能|应该|得(?=[去交开做])|记得|提醒|约好|约了|定在|定于|改到|改成|改在|推迟到|推到|延到|安排|预约|"
     r"吧(?=[。！？；，、!?;,\s]|$)|再|截止|到期|前(?:要|得|交)|必须|别忘"
 )
-_ZH_PAST: Final = re.compile(
+_ZH_PAST: Final = lazy_pattern(
     r"了|过(?!年|节|生|敏|程|来|去|期)|的(?=[。！？；，、!?;,\s]|$)|刚|已经|曾|才[^能会]|没(?!有[课空事])|[搬买写做开看吃见到]完"
 )
-_EN_FUTURE: Final = re.compile(
+_EN_FUTURE: Final = lazy_pattern(
     r"\b(?:will|won't|shall|going to|gonna|to be|is due|are due|due|can|should|must|need to|needs to|have to|has to|"
     r"want to|wants to|plan to|plans to|plan on|let's|lets|remind|would like|may|might|am|is|are|isn't|aren't)\b"
     r"|(?<=[A-Za-z])['’](?:ll|m|re|s\ going)\b",
     re.IGNORECASE,
 )
-_ANNOUNCED: Final = re.compile(
+_ANNOUNCED: Final = lazy_pattern(
     r"\b(?:will|won't|shall|going to|gonna|need to|have to|has to|must|let's|lets|remind)\b|(?<=[A-Za-z])['’]ll\b",
     re.IGNORECASE,
 )
@@ -45,19 +45,19 @@ _IRREGULAR: Final = words(
     "stood stole stuck swam swore threw tore understood woke wore wrote wasn't weren't didn't hadn't "
     "couldn't wouldn't could overslept withdrew drew grew hid hung sank put set"
 )
-_EN_PAST: Final = re.compile(
+_EN_PAST: Final = lazy_pattern(
     r"\b(?:"
     + "|".join(_IRREGULAR)
     + r"|(?!(?:need|indeed|speed|feed|seed|bed|red|wed|shed|breed|proceed|exceed|succeed|weed|supposed|excited|"
     r"interested)\b)[a-z]{2,20}ed)\b",
     re.IGNORECASE,
 )
-_HABIT: Final = re.compile(
+_HABIT: Final = lazy_pattern(
     r"每[天日周月年个逢晚早次]|每逢|逢周|天天|周周|经常|通常|平时|总是|一般|习惯|往往|一向|从来|都会|"
     r"\b(?:every|each|usually|always|often|typically|normally|generally|never|daily|weekly|sometimes|rarely)\b",
     re.IGNORECASE,
 )
-_ABSOLUTE: Final = re.compile(
+_ABSOLUTE: Final = lazy_pattern(
     r"\d{4}-\d{1,2}(?:-\d{1,2})?|\d{4}/\d{1,2}|\d{4}\s?年|\d{1,2}\s?月\s?\d{1,2}\s?[日号]?|"
     r"[一二三四五六七八九十]{1,2}月[一二三四五六七八九十]{1,3}[日号]?|"
     r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|"
@@ -65,7 +65,7 @@ _ABSOLUTE: Final = re.compile(
     r"july|august|september|october|november|december)\b",
     re.IGNORECASE,
 )
-_COMMENT: Final = re.compile(r"[\s,，(（]*(?:就?是|is\s|was\s)?\s?(?:the\s|a\s)?", re.IGNORECASE)
+_COMMENT: Final = lazy_pattern(r"[\s,，(（]*(?:就?是|is\s|was\s)?\s?(?:the\s|a\s)?", re.IGNORECASE)
 
 
 class Clauses:

@@ -7,8 +7,9 @@ import re
 import unicodedata
 
 from historian.errors import InvalidInputError
+from historian.patterns import lazy_pattern
 
-_UNUSABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_UNUSABLE = lazy_pattern(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 """NUL and the other control characters but tab and line ends, and half surrogates."""
 
 

@@ -37,7 +37,7 @@ from historian.expressions_en import (
     WEEKDAYS,
 )
 from historian.numerals import en_number, en_ordinal
-from historian.patterns import pick
+from historian.patterns import came_from, lazy_pattern, pick
 from historian.phrasing import starts_sentence
 from historian.said import Build, Said, within_calendar
 
@@ -73,9 +73,9 @@ def _hit(match: re.Match[str], value: Value) -> DateHit:
 
 def _direction(match: re.Match[str]) -> str:
     """Return how a weekday was pointed at (`last`, `next`, `this`, `bare`), for the one joined to it by `and`, `to`."""
-    if match.re is BARE_WEEKDAY:
+    if came_from(match, BARE_WEEKDAY):
         return "bare"
-    return pick(match, "step").lower() if match.re is WEEKDAY_STEP else ""
+    return pick(match, "step").lower() if came_from(match, WEEKDAY_STEP) else ""
 
 
 def weekday_number(word: str) -> int:
@@ -84,7 +84,7 @@ def weekday_number(word: str) -> int:
     return WEEKDAYS.index(word) if word in WEEKDAYS else SHORT[word]
 
 
-_AIMED: Final = re.compile(
+_AIMED: Final = lazy_pattern(
     r"(?:\b(?:on|by|for|to|from|until|till|since|before|after)\s|[.!?,]\s?|^\s?)$", re.IGNORECASE
 )
 _FULL: Final = {"tmrw": "tomorrow", "tmr": "tomorrow"}

@@ -14,7 +14,7 @@ from historian.gate_terms import SURNAMES
 from historian.happenings import EVENT_BEFORE
 from historian.lookalikes import NAMED_MING, SAYINGS
 from historian.numerals import ZH_NUMBER, zh_number
-from historian.patterns import compile_shared, pick, took_part
+from historian.patterns import came_from, compile_shared, lazy_pattern, pick, took_part
 from historian.said import Build, Said, within_calendar
 
 PARTS: Final[dict[str, Period]] = {
@@ -55,21 +55,21 @@ _DAY_OF_MONTH: Final = (
 )
 _MONTH: Final = r"(?P<month>十[一二]?|1[0-2]|0?[1-9]|[一二三四五六七八九])\s?月"
 
-_DAY_WORD: Final = re.compile(
+_DAY_WORD: Final = lazy_pattern(
     r"(?:(?<![目以之提眼先饭午年史大])(?P<far_past>大{0,3})前[天日](?![气空])|(?<![大以之今然最往先随落背前日雨饭课])(?P<far>大{0,3})后天|"
     rf"(?<![{SURNAMES}小阿老])(?<![{SURNAMES}][一-鿿])(?P<both>明后|今明|昨今)两?天|"
     r"(?P<near>[昨今明][天日]|[昨今明]儿个?))(?![早晚晨](?:[^上间晨餐饭点]|$))" + _THEN
 )
-_NOT_DAY: Final = re.compile(
+_NOT_DAY: Final = lazy_pattern(
     r"今日(?:头条|说法|关注|美术馆)|明日(?:方舟|香|之后|之星|边缘|之子|帝国|黄花)|昨日(?:重现|青空|之)|明天会更好|"
     r"后天(?:性|的?努力|形成|培养|养成|习得|因素|环境|免疫|教育|修炼|获得|失明|失聪|补偿|不足|的?训练|努力)|"
     r"前日(?:本|元|语)|今天子|昨日黄花"
 )
-_SPLIT_WORD: Final = re.compile(
+_SPLIT_WORD: Final = lazy_pattern(
     r"[清文说聪透表声证如](?:今天|明天)(?:气(?![死温色氛人坏炸得呼])|下(?=[无人皆大太苍归共为]|第一))|"
     rf"{NAMED_MING}|{SAYINGS}|(?<=[一-鿿])(?<![我你他她们])前夜"
 )
-_COMPACT_DAY: Final = re.compile(
+_COMPACT_DAY: Final = lazy_pattern(
     r"(?:(?P<word>[昨今明])|(?<![以之目提先眼])(?P<before>前))(?P<when>晚(?!报|安|餐|饭|点名)|早(?!餐|饭|点|就|已|期)|晨|夜)"
     r"(?:上(?![课班学车网台线])|间|里|晨(?![跑会练读]))?"
 )
@@ -108,19 +108,19 @@ _UNIT: Final = "mins?|minutes?|h(?:ou)?rs?|h|days?|weeks?|秒钟?|分钟|刻钟|
 _AMOUNT: Final = (
     rf"(?:(?P<n>{ZH_NUMBER}(?:\.5)?)\s?(?P<ge>个)?(?P<mid>半)?\s?|(?P<half>半)个?)(?P<unit>{_UNIT})(?P<tail>半)?"
 )
-_OFFSET: Final = re.compile(
+_OFFSET: Final = lazy_pattern(
     r"(?<![第每前近头这那月隔了过\-.0-9年号零〇一二两俩仨三四五六七八九十百千几数多余时年零又])"
     + _AMOUNT
     + r"\s?(?P<way>以前|之前|前(?![后面端景台往夕线几两])|以后|之后|后(?![端台勤面期方代卫悔背果备]))"
     + r"(?:的(?P<anniversary>今天))?"
     + _THEN
 )
-_WILL_BE: Final = re.compile(r"[^，。；！？]{0,12}就[^，。；！？]{1,8}了")
-_COMPOUND: Final = re.compile(
+_WILL_BE: Final = lazy_pattern(r"[^，。；！？]{0,12}就[^，。；！？]{1,8}了")
+_COMPOUND: Final = lazy_pattern(
     rf"(?<![0-9零〇一二两三四五六七八九十百千几])(?P<big>{ZH_NUMBER})(?:(?P<years>年)零?|个?小时零?|个?钟头零?)(?P<small>{ZH_NUMBER})(?P<unit>个月|分钟?)"
     r"(?P<way>以前|之前|前|以后|之后|后)"
 )
-_PASSING: Final = re.compile(rf"再过{_AMOUNT}(?=[就后要会再我，,])后?")
+_PASSING: Final = lazy_pattern(rf"再过{_AMOUNT}(?=[就后要会再我，,])后?")
 
 
 def find_dates(said: Said) -> Iterator[DateHit]:
@@ -139,7 +139,7 @@ def find_dates(said: Said) -> Iterator[DateHit]:
 
 def _hit(match: re.Match[str], value: Value) -> DateHit:
     part = pick(match, "part") or _COMPACT.get(pick(match, "when"), "")
-    step = pick(match, "step") or ("bare" if match.re is _BARE_WEEKDAY else "")
+    step = pick(match, "step") or ("bare" if came_from(match, _BARE_WEEKDAY) else "")
     is_weekday = bool(pick(match, "wd"))
     return DateHit(
         match.start(),

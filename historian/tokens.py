@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
+from historian.patterns import lazy_pattern
 
-_WIDE = re.compile("[\u1100-\u115f\u2e80-\U0001efff]")
+_WIDE = lazy_pattern("[\u1100-\u115f\u2e80-\U0001efff]")
 """Chinese, Japanese and Korean characters with their punctuation; what is no character of any kind counts as these."""
-_HEXADECIMAL = re.compile(r"[0-9a-f]{16,}")
+_HEXADECIMAL = lazy_pattern(r"[0-9a-f]{16,}")
 """Identifiers; counted by their length, so that two of one length count alike whichever letters they have."""
-_LATIN = re.compile(r"[A-Za-z]+")
-_NUMBERS = re.compile(r"[0-9]+")
-_SIGNS = re.compile(r"[!-/:-@\[-`{-~\n]")
-_OTHERS = re.compile(r"[^\x00-\x7f]")
+_LATIN = lazy_pattern(r"[A-Za-z]+")
+_NUMBERS = lazy_pattern(r"[0-9]+")
+_SIGNS = lazy_pattern(r"[!-/:-@\[-`{-~\n]")
+_OTHERS = lazy_pattern(r"[^\x00-\x7f]")
 
 
 def count_tokens(text: str) -> int:

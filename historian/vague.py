@@ -6,13 +6,15 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from historian.patterns import lazy_pattern
+
 _FEW_ZH: Final = (
     r"(?:[几数多]|好几|若干|几十|几百|(?<![一二两三四五六七八九几数0-9])[百千]|十几|十多|[一二两三四五六七八九]{2})"
 )
 _UNIT_ZH: Final = "(?:秒钟?|分钟|个?小时|个?钟头|天|日|周|个?星期|个?礼拜|个月|年)"
 _WAY_ZH: Final = "(?:以前|之前|前(?![后面端])|以后|之后|后(?![端面]))"
 
-_ZH: Final = re.compile(
+_ZH: Final = lazy_pattern(
     r"前(?:两|几|些|一?阵|段)(?:天|年|周|日|子|个?星期|个月|个?时间|时候)?(?:子|间)?|前一?段(?:时间|日子)|"
     r"[这近][两几些]?(?:天|阵子?|段时间|段日子|几周|几个月|几年|两年|两周)|这[两几]个?(?:天|周|月|年|星期|礼拜)|"
     r"最近(?!公共|邻|的?[一]?[家条座间站])|近[来期日况](?!记|视|点)|近年来?|"
@@ -30,11 +32,11 @@ _ZH: Final = re.compile(
     + r"(?:过去|未来|最近|近)(?:的)?[0-9一二两三四五六七八九十几数]{1,3}"
     + _UNIT_ZH
 )
-_ZH_RECURRING: Final = re.compile(r"每个?$|逢$")
+_ZH_RECURRING: Final = lazy_pattern(r"每个?$|逢$")
 
 _FEW: Final = r"(?:a\scouple(?:\sof)?|a\sfew|several|some|many|a\snumber\sof|dozens\sof|a\sbunch\sof|two\sor\sthree)"
 _UNIT: Final = r"(?:seconds?|minutes?|mins?|hours?|days?|nights?|weeks?|months?|years?|decades?)"
-_EN: Final = re.compile(
+_EN: Final = lazy_pattern(
     r"(?<![A-Za-z0-9_'’/@#&-])(?:"
     rf"{_FEW}\s(?:more\s)?{_UNIT}\s(?:ago|back|from\snow)|in\s{_FEW}\s{_UNIT}|(?:the\s)?(?:last|past|next)\s(?:few|couple\sof|several)\s{_UNIT}|"
     rf"(?:more\sthan|less\sthan|over|almost|nearly|under)\s(?:an?|\d{{1,3}}|[a-z]{{3,9}})\s{_UNIT}\sago|"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from historian.patterns import words
+from historian.patterns import lazy_pattern, words
 
 ADVERB: Final = (
     r"(?:also|really|usually|always|never|just|often|still|only|even|already|now|then|both|do|too|ever|rather|quite|"
@@ -45,11 +45,11 @@ _COMMON: Final = frozenset(
         "usually suffer support follow swim hike cycle climb dance knit sew"
     )
 )
-_JOINED: Final = re.compile(
+_JOINED: Final = lazy_pattern(
     rf"(?:\s(?:and|but|or)|,(?:\sand|\sbut)?)\s(?:{ADVERB}\s)?(?P<verb>[A-Za-z]+(?:['’]t)?)(?![\w-])", re.IGNORECASE
 )
 _REACH: Final = 80
-_CLAUSE_END: Final = re.compile(r"[.!?;:。！？；\n]|\bto\s|\b(?:I|he|she|they|we|you|it|who|which|because|that)\b")
+_CLAUSE_END: Final = lazy_pattern(r"[.!?;:。！？；\n]|\bto\s|\b(?:I|he|she|they|we|you|it|who|which|because|that)\b")
 
 
 def third_person(verb: str, *, past: bool = False) -> str:

@@ -117,6 +117,6 @@ def test_any_text_is_an_answer_or_an_error(wrote: str) -> None:
 @pytest.mark.parametrize("unit", ["{", '{"a', "[1 ", '[{"', "```", '"', "}{"])
 def test_a_hostile_answer_takes_no_longer_than_an_honest_one(unit: str) -> None:
     wrote = unit * (100_000 // len(unit))
-    begun = time.monotonic()
+    begun = time.thread_time()
     kind_of(wrote)
-    assert time.monotonic() - begun < 20
+    assert time.thread_time() - begun < 20

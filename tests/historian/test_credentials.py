@@ -204,9 +204,9 @@ def test_hostile_text_takes_time_in_proportion_to_its_length(piece: str) -> None
 
 
 def _timed(text: str) -> float:
-    begun = time.perf_counter()
+    begun = time.thread_time()
     find_credentials(text)
-    return time.perf_counter() - begun
+    return time.thread_time() - begun
 
 
 def test_the_guard_masks_refuses_or_leaves_alone() -> None:

@@ -207,19 +207,19 @@ def test_a_word_glued_to_chinese_text_is_still_a_word() -> None:
 def test_a_hostile_text_takes_linear_time(unit: str) -> None:
     """A generous ceiling for a loaded machine: quadratic rules would take hours."""
     text = unit * (200_000 // len(unit))
-    began = time.perf_counter()
+    began = time.thread_time()
     assert len(inspect(text)) <= MAX_FINDINGS
-    assert time.perf_counter() - began < 20
+    assert time.thread_time() - began < 20
 
 
 def test_a_sentence_takes_microseconds() -> None:
     """The receipt of `end` carries the gate's answer; the ceiling leaves room for a loaded machine."""
     text = "Carol 在 2026-04-02 确认 Atlas 于 2026 年 5 月上线，其他方案均已放弃，团队每周五同步进度，负责人是李雷。"
     inspect(text)
-    began = time.perf_counter()
+    began = time.thread_time()
     for _ in range(100):
         inspect(text)
-    assert (time.perf_counter() - began) / 100 < 0.002
+    assert (time.thread_time() - began) / 100 < 0.002
 
 
 @pytest.mark.process

@@ -158,7 +158,7 @@ def test_a_name_in_a_script_that_no_source_uses_may_be_a_transliteration() -> No
 )
 def test_a_hostile_text_takes_linear_time(unit: str) -> None:
     text = unit * (50_000 // len(unit))
-    began = time.perf_counter()
+    began = time.thread_time()
     check_identity(text, text)
     unsupported_persons(text, [text], ["x"])
-    assert time.perf_counter() - began < 20
+    assert time.thread_time() - began < 20

@@ -148,7 +148,7 @@ def test_a_different_number_is_always_a_difference(text: str, one: int, other: i
 
 
 def test_a_huge_text_takes_no_more_than_linear_time() -> None:
-    before = time.perf_counter()
+    before = time.thread_time()
     for piece in ("a", "1,", "不了", "x's ", "-", "2026-1-", "A ", "a.b@"):
         statement_key(piece * (200_000 // len(piece)))
-    assert time.perf_counter() - before < 20
+    assert time.thread_time() - before < 20
