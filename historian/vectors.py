@@ -6,7 +6,6 @@ Chroma is an index that can be rebuilt; the truth lies elsewhere. This process i
 from __future__ import annotations
 
 import heapq
-import logging
 import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -18,7 +17,8 @@ from historian.breaker import Breaker
 from historian.chroma import ChromaFolder, VectorRecord, ids_of, nearest, rows_of, translated
 from historian.clock import Clock, SystemClock
 from historian.errors import EmbeddingMismatchError, InvalidInputError, StoreError
-from historian.matrices import Matrices, Matrix, Row, Window
+from historian.held_vectors import HeldVectors, TooManyError
+from historian.matrices import Key, Matrices, Row, Window
 from historian.model import Reach
 
 if TYPE_CHECKING:
@@ -30,17 +30,7 @@ __all__ = ["COLLECTIONS", "VectorRecord", "VectorStore"]
 COLLECTIONS = ("events", "messages", "profiles", "group_memories")
 
 _CHUNK = 32  # records a write: Chroma holds the interpreter lock for about 1.5 ms a record
-_WAIT = 2.0  # seconds a search waits for another thread that reads the same small audience
-_log = logging.getLogger(__name__)
 T = TypeVar("T")
-
-
-class _TooManyError(Exception):
-    """An audience with more vectors than may be read while a caller waits."""
-
-    def __init__(self, count: int) -> None:
-        super().__init__(count)
-        self.count = count
 
 
 class VectorStore:
@@ -64,14 +54,11 @@ class VectorStore:
     ) -> None:
         self._folder = ChromaFolder(path, identity=identity, dimension=dimension)
         self._dimension = dimension
-        self._matrices = Matrices(dimension, max_bytes=max_bytes)
-        self._scan_limit = min(scan_limit, self._matrices.max_rows)
-        self._inline_limit = min(inline_limit, self._scan_limit)
+        self._held = HeldVectors(
+            Matrices(dimension, max_bytes=max_bytes), self._rows, inline_limit=inline_limit, scan_limit=scan_limit
+        )
         self._breaker = Breaker("vector store", clock or SystemClock())
         self._write = threading.Lock()
-        self._far: set[tuple[str, str]] = set()
-        self._readers: list[threading.Thread] = []
-        self._closing = threading.Event()
         self._is_open = False
         self.openings = 0
         """How often the folder was opened anew after a failure: what it holds may differ then."""
@@ -89,7 +76,7 @@ class VectorStore:
         opened.
         """
         with self._breaker.guard():
-            self._closing.clear()
+            self._held.open()
             self._folder.open()
             mismatched = self._folder.mismatched()
             if mismatched and not allow_mismatch:
@@ -110,13 +97,11 @@ class VectorStore:
 
     def close(self) -> None:
         """Let go of the folder. Closing twice is no error."""
-        self._closing.set()
         self._is_open = False
-        for reader in self._readers:
-            reader.join()
+        self._held.close()
         with self._write:
             for name in COLLECTIONS:
-                self._forget(name)
+                self._held.forget(name)
             self._folder.close()
 
     def mismatched(self) -> list[str]:
@@ -134,7 +119,7 @@ class VectorStore:
             rows = [(Row(one.id, one.vector, one.epoch), frozenset({one.owner, one.author or ""})) for one in chunk]
             with self._guard(), self._write:
                 self._folder.put(self._folder.made(_known(collection)), chunk)
-                self._matrices.upsert(collection, rows)
+                self._held.upsert(collection, rows)
 
     def delete(self, collection: str, ids: Sequence[str]) -> None:
         """Delete vectors by id; unknown ids are no error. Raises StoreError."""
@@ -146,7 +131,7 @@ class VectorStore:
                     return
                 with translated():
                     found.delete(ids=chunk)
-                self._matrices.delete(collection, chunk)
+                self._held.delete(collection, chunk)
 
     def ids(self, collection: str) -> list[str]:
         """Return the ids of all vectors. Raises StoreError."""
@@ -185,7 +170,7 @@ class VectorStore:
             found: dict[str, float] = {}
             unread: list[str] = []
             for audience in sorted(reach):
-                matrix = self._matrix(collection, audience)
+                matrix = self._held.matrix((collection, audience))
                 if matrix is None:
                     unread.append(audience)
                 else:
@@ -201,12 +186,10 @@ class VectorStore:
         Raises EmbeddingMismatchError, StoreError.
         """
         key = (_known(collection), audience)
-        if key in self._far or self._matrices.get(key) is not None:
-            return
         with self._guard():
             found = self._folder.collection(collection)
             if found is not None:
-                self._matrices.load(key, lambda: self._steadily(lambda: list(rows_of(found, ids()))))
+                self._held.hold(key, lambda: self._steadily(lambda: list(rows_of(found, ids()))))
 
     def compare(
         self, collection: str, reach: Reach, vector: NDArray[np.float32], rows: Sequence[str]
@@ -222,7 +205,7 @@ class VectorStore:
             if self._folder.collection(_known(collection)) is None:
                 return {}
             for audience in sorted(reach):
-                matrix = self._matrix(collection, audience)
+                matrix = self._held.matrix((collection, audience))
                 if matrix is not None:
                     found.update(matrix.compare(query, rows))
         return found
@@ -239,13 +222,13 @@ class VectorStore:
         """Delete a collection with all its vectors, whichever model made them. Raises StoreError."""
         with self._guard(), self._write:
             self._folder.drop(_known(collection))
-            self._forget(collection)
+            self._held.forget(collection)
 
     def rebuild(self, collection: str) -> None:
         """Replace a collection by an empty one of the present model, to be filled again. Raises StoreError."""
         with self._guard(), self._write:
             self._folder.drop(_known(collection))
-            self._forget(collection)
+            self._held.forget(collection)
             self._folder.made(collection)
 
     @contextmanager
@@ -255,16 +238,10 @@ class VectorStore:
             if is_probe and self._is_open:
                 with self._write:
                     for name in COLLECTIONS:
-                        self._forget(name)
+                        self._held.forget(name)
                     self._folder.reopen()
                 self.openings += 1
             yield
-
-    def _forget(self, collection: str) -> None:
-        self._matrices.clear(collection)
-        for key in list(self._far):
-            if key[0] == collection:
-                self._far.discard(key)
 
     def _ask(
         self, collection: str, audiences: Sequence[str], query: NDArray[np.float32], k: int, window: Window
@@ -283,50 +260,20 @@ class VectorStore:
             with self._write:
                 return read()
 
-    def _matrix(self, collection: str, audience: str) -> Matrix | None:
-        """Return the matrix of an audience, reading it if it is small; None when Chroma is to be asked."""
-        key = (collection, audience)
-        if key in self._far:
-            return self._matrices.get(key)
-        held = self._matrices.get(key, wait=_WAIT)
-        if held is not None:
-            return held
-        try:
-            return self._matrices.load(key, self._reader(key, self._inline_limit)) or self._matrices.get(
-                key, wait=_WAIT
-            )
-        except _TooManyError as many:
-            self._far.add(key)
-            if many.count <= self._scan_limit:
-                self._read_later(key)
-            return None
-
-    def _reader(self, key: tuple[str, str], limit: int) -> Callable[[], Sequence[Row]]:
+    def _rows(self, key: Key, limit: int, closing: threading.Event) -> Sequence[Row]:
         def read() -> Sequence[Row]:
             found = self._folder.collection(key[0])
             ids = ids_of(found, key[1]) if found is not None else []
             if len(ids) > limit:
-                raise _TooManyError(len(ids))
+                raise TooManyError(len(ids))
             rows: list[Row] = []
             for row in rows_of(found, ids) if found is not None else ():
-                if self._closing.is_set():
+                if closing.is_set():
                     raise StoreError("The vector store is being closed.")
                 rows.append(row)
             return rows
 
-        return lambda: self._steadily(read)
-
-    def _read_later(self, key: tuple[str, str]) -> None:
-        def read() -> None:
-            try:
-                self._matrices.load(key, self._reader(key, self._scan_limit))
-                self._far.discard(key)
-            except (_TooManyError, StoreError) as error:
-                _log.info("a large audience stays with Chroma: %s", type(error).__name__)
-
-        thread = threading.Thread(target=read, name="shiguan-vectors", daemon=True)
-        self._readers = [*(one for one in self._readers if one.is_alive()), thread]
-        thread.start()
+        return self._steadily(read)
 
     def _checked(self, record: VectorRecord) -> VectorRecord:
         try:
