@@ -22,7 +22,7 @@ class TooManyError(Exception):
 
 
 Read = Callable[[Key, int, threading.Event], Sequence[Row]]
-"""Reads the rows of an audience. Raises TooManyError where they are more than that, StoreError once the event is set."""
+"""Reads the rows of an audience. Raises TooManyError where they are more, StoreError once the event is set."""
 
 
 class HeldVectors:
