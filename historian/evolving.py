@@ -114,6 +114,10 @@ class Evolver:
         group = self._options.now.group
         return StrengthRule(group.half_life_days, group.strength_floor)
 
+    def switched_off(self) -> tuple[str, ...]:
+        """Return the sentence that says so while the memory is switched off, else nothing."""
+        return self._options.switched_off()
+
     def moment(self, run_id: str | None = None) -> Moment:
         """Return this moment."""
         return Moment(epoch_ms(self._clock.now()), self.rule, run_id)

@@ -135,7 +135,8 @@ class ScopedGroups:
             following = self._parts.cursors.seal(_PLACE.pack(last.updated_ms, row), bound_to)
         memories = tuple(self._seen(group, version) for _, version in found[:limit])
         self._returned([one.statement for one in memories])
-        return MemoryPage(group.id, memories, following, self._parts.store.count(group, status))
+        total = self._parts.store.count(group, status)
+        return MemoryPage(group.id, memories, following, total, self._parts.evolver.switched_off())
 
     def search(self, query: str, group_id: str = "", *, limit: int = 5, threshold: float = THRESHOLD) -> FoundMemories:
         """Return the active statements that answer `query`, best first, with a score of at least `threshold`."""
@@ -145,7 +146,7 @@ class ScopedGroups:
         below = None if good or not hits.scored else hits.scored[0][1]
         found = tuple(FoundMemory(self._seen(group, version), score) for version, score in good[:limit])
         self._returned([one.memory.statement for one in found])
-        return FoundMemories(group.id, found, hits.degraded, below)
+        return FoundMemories(group.id, found, (*self._parts.evolver.switched_off(), *hits.degraded), below)
 
     def history(self, memory_id: str) -> MemoryHistory:
         """Return all versions and changes of one memory, oldest first."""
