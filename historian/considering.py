@@ -14,8 +14,10 @@ from historian.gate import GateKind, inspect
 from historian.identity import Drift, check_identity
 from historian.identity_words import Material, check_extract
 from historian.model import Message, Origin
+from historian.options import HistorianOptions
 from historian.rewrite import RewriteContext, Rewritten, rewrite_offline
 from historian.scribe import cleaned
+from historian.text import clip
 from historian.turn import MAX_STATEMENT_LENGTH
 from prompts import Prompt, PromptLibrary
 
@@ -71,10 +73,11 @@ class _Verdict:
 class Considerer:
     """Asks the model of the role `capture`. Blocks; thread-safe. Never raises a ModelError."""
 
-    def __init__(self, chat: Chat, prompts: PromptLibrary, retries: Callable[[], int]) -> None:
+    def __init__(self, chat: Chat, prompts: PromptLibrary, options: Callable[[], HistorianOptions]) -> None:
         self._chat = chat
         self._prompts = prompts
-        self._asking = Asking(chat, prompts, "capture", retries)
+        self._options = options
+        self._asking = Asking(chat, prompts, "capture", lambda: options().rewrite_max_retry)
 
     def consider(self, lines: Sequence[Line], context: RewriteContext) -> Decision:
         """Return the decision on the new lines of an exchange; the others only help to understand them."""
@@ -97,7 +100,7 @@ class Considerer:
     def _first(self, lines: Sequence[Line], context: RewriteContext) -> Prompt:
         language = language_of(line.message.content for line in lines if line.message.role == "user")
         return self._prompts.load("capture", language).render(
-            exchange=[_shown(line, language) for line in lines],
+            exchange=[_shown(line, language, self._options()) for line in lines],
             facts=facts_of([line.rewritten for line in lines], context, language),
             speaker=context.speaker_name or "",
             group=context.group_name or "",
@@ -173,9 +176,14 @@ def _has_date(text: str) -> bool:
     return any(character.isdigit() for character in text)
 
 
-def _shown(line: Line, language: str) -> str:
+def _shown(line: Line, language: str, options: HistorianOptions) -> str:
+    """Return a message for the model: what is considered as far as rules read it, the rest as short as elsewhere."""
     earlier = "" if line.is_new else _EARLIER[language]
-    return f"{earlier}{line.speaker} ({line.message.role}): {line.message.content}"
+    if not line.is_new:
+        most = options.recent_message_line_max_len
+    else:
+        most = MAX_STATEMENT_LENGTH if line.message.role == "user" else options.source_message_max_len
+    return f"{earlier}{line.speaker} ({line.message.role}): {clip(line.message.content, most)}"
 
 
 def _drifts(statement: str, cited: Sequence[Line], lines: Sequence[Line]) -> tuple[Drift, ...]:

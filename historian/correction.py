@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,9 +13,13 @@ class Correction:
 
     job_id: str
     request_id: str
-    end_seq: int | None
     index: int
     by: int
+
+    @classmethod
+    def read(cls, payload: Mapping[str, Any]) -> Correction:
+        """Return what `as_payload` wrote, also by an earlier version, which wrote more."""
+        return cls(**{name: payload[name] for name in cls.__slots__})
 
     def as_payload(self) -> dict[str, object]:
         """Return it as a JSON object for the queue."""

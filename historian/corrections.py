@@ -29,7 +29,6 @@ class _Flagged:
     at: datetime
     job_id: str
     request_id: str
-    end_seq: int | None
     index: int
     text: str
     found: tuple[str, ...]
@@ -59,7 +58,6 @@ class Corrections:
                         at,
                         job_id,
                         session.request_id or job_id,
-                        session.end_seq,
                         index,
                         turn.observations[index],
                         tuple(words),
@@ -78,7 +76,7 @@ class Corrections:
                 taken = {correction.by for correction in found}
                 new = next((i for i in _better(old, turn, gate) if i not in taken), None)
                 if new is not None:
-                    found.append(Correction(old.job_id, old.request_id, old.end_seq, old.index, new))
+                    found.append(Correction(old.job_id, old.request_id, old.index, new))
                     self._flagged.remove(old)
         return tuple(found)
 

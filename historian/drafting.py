@@ -117,7 +117,7 @@ def _task(observation: str, rewritten: Rewritten, work: TurnWork, evidence: Evid
         observation=rewritten.dated,
         by_rules=rewritten.text,
         given=(*names, *rewritten.allowed),
-        context=(*evidence.sources, *evidence.lines),
+        context=(*evidence.sources, *evidence.recent, *evidence.lines),
         references=len(inspect(rewritten.text)),
     )
     return Task(observation, material, names, rewritten.allowed, work.turn.force)
@@ -138,7 +138,7 @@ def _brief(
         group=work.session.group_name or work.scope.group_id or "",
         place=context.location or "",
         said_at=moment(evidence.said_at, language),
-        source_message="\n".join(evidence.sources),
+        source_message=evidence.excerpt,
         recent_messages=evidence.lines,
     )
 

@@ -8,7 +8,9 @@ from datetime import datetime, timedelta, tzinfo
 
 from historian.fold import fold, terms
 from historian.model import Event, Message
+from historian.options import HistorianOptions
 from historian.record import Record
+from historian.text import clip
 from historian.work import TurnWork
 from historian.zones import load_zone, zone_of
 
@@ -18,6 +20,8 @@ SAME_TURN = timedelta(minutes=10)
 """Two `end` calls with one source message this close together speak of the same turn; later it was said again."""
 NAMES_LOOKED_AT = 50
 """Newest messages in which the speaker's name is looked for when the turn itself does not tell it."""
+SHOWN = 12
+"""Messages behind a turn, the last ones, of which a model reads the beginnings."""
 UNKNOWN_CONVERSATION = "end"
 """The conversation of a stand-in where the host does not say which one it is."""
 
@@ -26,7 +30,8 @@ UNKNOWN_CONVERSATION = "end"
 class Evidence:
     """What a turn's observations rest on. `said_at` is in the speaker's zone; `sources` are texts, oldest first.
 
-    `recent` are earlier texts, and `lines` the same ones with who said each.
+    `recent` are earlier texts. For a model there are `excerpt` and `lines`, the same texts clipped, the latter with who
+    said each.
     """
 
     message_ids: tuple[str, ...]
@@ -34,15 +39,16 @@ class Evidence:
     recent: tuple[str, ...]
     said_at: datetime
     sender_name: str | None
+    excerpt: str = ""
     lines: tuple[str, ...] = ()
 
 
 class EvidenceFinder:
     """Finds or makes the evidence of turns. Idempotent: the same turn again gives the same message ids."""
 
-    def __init__(self, record: Record, recent_k: Callable[[], int]) -> None:
+    def __init__(self, record: Record, options: Callable[[], HistorianOptions]) -> None:
         self._record = record
-        self._recent_k = recent_k
+        self._options = options
 
     def find(self, work: TurnWork) -> Evidence:
         """Return the evidence of `work`, recording its source message where the turn is not in the record yet."""
@@ -57,13 +63,17 @@ class EvidenceFinder:
         last = max(messages, key=lambda message: message.ts, default=None)
         ids = tuple(message.message_id for message in messages)
         recent = self._recent(work, ids)
+        options = self._options()
+        shown = [clip(message.content, options.source_message_max_len) for message in messages[-SHOWN:]]
+        spoken = ((who, clip(text, options.recent_message_line_max_len)) for who, text in recent)
         return Evidence(
             message_ids=ids,
             sources=tuple(message.content for message in messages),
             recent=tuple(text for _, text in recent),
             said_at=_local(last, work),
             sender_name=work.session.sender_name or self._name(work, messages),
-            lines=tuple(f"{who}: {text}" if who else text for who, text in recent),
+            excerpt="\n".join(shown),
+            lines=tuple(f"{who}: {text}" if who else text for who, text in spoken),
         )
 
     def mentions(self, work: TurnWork, name: str) -> bool:
@@ -89,12 +99,13 @@ class EvidenceFinder:
             return []
         owner = work.scope.owner
         readable = self._record.within(frozenset({owner.key}))
-        known = self._record.find_same(owner, text, "user", work.session.conversation_id, work.ended_at)
+        cut = self._options().source_message_max_len
+        known = self._record.find_same(owner, text, "user", work.session.conversation_id, work.ended_at, cut)
         found = [stored.message for stored in readable.get([known])] if known is not None else []
         if found and (found[0].meta.get("via") != "end" or work.ended_at - found[0].ts < SAME_TURN):
             return found[:1]
         made = f"end:{work.job_id}"
-        self._record.append(owner, [_stand_in(work, made, text)])
+        self._record.append(owner, [_stand_in(work, made, text, cut)])
         return [stored.message for stored in readable.get([made])]
 
     def _unsaid(self, work: TurnWork) -> list[Message]:
@@ -111,7 +122,7 @@ class EvidenceFinder:
         """Return who said what before, oldest first."""
         if work.turn.recent_messages:
             return tuple((m.sender_name or m.sender_id or m.role, m.content) for m in work.turn.recent_messages)
-        limit = self._recent_k()
+        limit = self._options().recent_messages_inject_k
         if limit == 0:
             return ()
         found = self._record.within(frozenset({work.scope.owner.key})).list(
@@ -123,8 +134,10 @@ class EvidenceFinder:
         return tuple((m.sender_name or m.sender_id or m.role, m.content) for m in earlier)
 
 
-def _stand_in(work: TurnWork, message_id: str, text: str) -> Message:
+def _stand_in(work: TurnWork, message_id: str, text: str, cut: int) -> Message:
     meta: dict[str, object] = {"via": "end"}
+    if len(text) >= cut:
+        meta["cut"] = cut
     if work.session.conversation_id is None:
         meta["conversation"] = "unknown"
     return Message(

@@ -63,7 +63,7 @@ class ScopedMemory(ScopedWriting):
     @property
     def recollection(self) -> ScopedRecollection:
         """Memory views with verified evidence, as this request may have them."""
-        return ScopedRecollection(self._parts, self._scope, self._session, self.evidence)
+        return ScopedRecollection(self._parts, self._session, self.evidence)
 
     @property
     def groups(self) -> ScopedGroups:

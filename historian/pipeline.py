@@ -94,10 +94,14 @@ class Pipeline:
         owner = work.scope.owner
         step("evidence")
         entry = self.receipts.begin(
-            job.job_id, owner, mark=work.mark, request_id=work.request_id, created_at=acknowledged_at(job)
+            job.job_id,
+            owner,
+            mark=work.mark,
+            request_id=work.request_id,
+            created_at=acknowledged_at(job),
+            end_seq=work.session.end_seq,
         )
-        end_seq = work.session.end_seq if work.session.end_seq is not None else entry.end_seq
-        stored = [item.event for item in self.events.of_job(owner, work.request_id, end_seq)]
+        stored = [item.event for item in self.events.of_job(owner, work.request_id, entry.end_seq)]
         is_new = not stored
         if is_new:
             from historian.drafting import (
@@ -110,7 +114,7 @@ class Pipeline:
             stored = draft_events(
                 work,
                 evidence,
-                end_seq,
+                entry.end_seq,
                 Remembered(cache(partial(self._same_as, owner)), lambda name: self.evidence.mentions(work, name)),
                 self.scribe(),
             )
@@ -182,8 +186,7 @@ class Pipeline:
             entry = self.receipts.get(correction.job_id, work.scope.owner)
             if event is None or entry is None:
                 continue
-            end_seq = entry.end_seq if correction.end_seq is None else correction.end_seq
-            old_id = f"{correction.request_id}:{end_seq}:{correction.index}"
+            old_id = f"{correction.request_id}:{entry.end_seq}:{correction.index}"
             row = self.amendments.supersede(event.owner, old_id, event.same_as or event.event_id)
             rows += [] if row is None else [row]
         return rows

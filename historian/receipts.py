@@ -34,19 +34,19 @@ class ReceiptStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def begin(self, job_id: str, owner: Owner, *, mark: str, request_id: str, created_at: datetime) -> ReceiptRow:
+    def begin(
+        self, job_id: str, owner: Owner, *, mark: str, request_id: str, created_at: datetime, end_seq: int | None = None
+    ) -> ReceiptRow:
         """Enter a job once and return its row; a repeated call returns what stands there.
 
-        `end_seq` counts the earlier jobs of the same owner and request, so that two different `end` calls of one
-        request never share event ids.
+        The `end_seq` of the row is the one that the host named, if no other content of this owner and request has it,
+        and else the next one, so that two different `end` calls of one request never share event ids.
         """
         with self._database.write() as connection:
             known = _row(connection, job_id)
             if known is not None:
                 return known
-            sequence = connection.execute(
-                "SELECT count(*) FROM receipts WHERE owner_key = ? AND request_id = ?", (owner.key, request_id)
-            ).fetchone()[0]
+            sequence = _sequence(connection, owner, request_id, mark, end_seq)
             connection.execute(
                 "INSERT INTO receipts"
                 " (job_id, owner_key, fingerprint, request_id, end_seq, state, receipt_json, created_ms)"
@@ -99,6 +99,18 @@ class ReceiptStore:
                 (owner.key, mark),
             ).fetchone()
         return _made(row) if row else None
+
+
+def _sequence(connection: sqlite3.Connection, owner: Owner, request_id: str, mark: str, wanted: int | None) -> int:
+    taken = {
+        int(sequence): str(content)
+        for sequence, content in connection.execute(
+            "SELECT end_seq, fingerprint FROM receipts WHERE owner_key = ? AND request_id = ?", (owner.key, request_id)
+        )
+    }
+    if wanted is not None and taken.get(wanted, mark) == mark:
+        return wanted
+    return max(taken, default=-1) + 1
 
 
 def _row(connection: sqlite3.Connection, job_id: str) -> ReceiptRow | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from historian.audiences import audience_ids
@@ -13,7 +13,7 @@ from historian.errors import InvalidInputError
 from historian.messages import FIELDS, SEQUENCE_BITS, check, epoch_ms, first_row, is_stand_in, row_ms, values
 from historian.model import Message, Owner, Reach, Role
 from historian.readable import MESSAGE_WORDS, ReadableRecord
-from historian.stand_ins import Turn, find_stand_in, find_turn
+from historian.stand_ins import CLIP, Turn, find_stand_in, find_turn
 from historian.tombstones import Tombstones
 
 _INSERT = (
@@ -95,14 +95,14 @@ class Record:
         return ReadableRecord(self._database, reach)
 
     def find_same(
-        self, owner: Owner, content: str, role: Role, conversation_id: str | None, around: datetime
+        self, owner: Owner, content: str, role: Role, conversation_id: str | None, around: datetime, cut: int = CLIP
     ) -> str | None:
         """Return the id of the message of this owner that says the same within 24 hours of `around`, or None.
 
-        Unicode form and white space make no difference, and a content cut at 800 characters equals what it begins.
+        Unicode form and white space make no difference, and a content of `cut` characters equals what it begins.
         Without a conversation every one is looked at. One from the host comes before a stand-in, then the nearest.
         """
-        turn = Turn(owner.key, role, content, conversation_id, epoch_ms(around))
+        turn = Turn(owner.key, role, content, conversation_id, epoch_ms(around), cut)
         with self._database.read() as connection:
             found = find_turn(connection, turn, real_only=False)
         return found[1] if found else None
@@ -165,8 +165,10 @@ class _Appending:
         if not is_stand_in(message):
             standing_in = find_stand_in(self._connection, turn) if self._has_stand_ins else None
             return self._insert(message) if standing_in is None else self._replace(standing_in, message)
+        cut = message.meta.get("cut")
+        turn = replace(turn, cut=cut if isinstance(cut, int) else CLIP)
         if message.meta.get("conversation") == "unknown":
-            turn = Turn(turn.owner_key, turn.role, turn.content, None, turn.ms)
+            turn = replace(turn, conversation_id=None)
         self._has_stand_ins = True
         real = find_turn(self._connection, turn, real_only=True)
         if real is None:

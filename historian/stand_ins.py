@@ -9,9 +9,10 @@ from datetime import timedelta
 
 from historian.fold import fold
 from historian.messages import first_row
+from historian.text import unframe
 
 CLIP = 800
-"""Characters at which a stand-in was cut; its text then only begins the real one."""
+"""Characters at which a stand-in was cut that does not say it; its text then only begins the real one."""
 WINDOW = timedelta(hours=24)
 """How far apart a stand-in and its real message may be."""
 
@@ -21,33 +22,38 @@ _SEAM = 8
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What is compared of a message; `conversation_id` None fits every conversation of the owner."""
+    """What is compared of a message; `conversation_id` None fits every conversation of the owner.
+
+    A content of `cut` characters may be the beginning of a longer one.
+    """
 
     owner_key: str
     role: str
     content: str
     conversation_id: str | None
     ms: int
+    cut: int = CLIP
 
 
-def same_text(one: str, other: str) -> bool:
-    """Say whether two contents are the same turn: Unicode form, white space and a cut at `CLIP` make no difference."""
-    shorter, longer = sorted((one, other), key=len)
-    if len(shorter) >= CLIP and len(longer) > len(shorter):
+def same_text(one: str, other: str, cut: int = CLIP) -> bool:
+    """Say whether two contents are the same turn: Unicode form, white space, frames and a cut make no difference."""
+    shorter, longer = sorted((unframe(one), unframe(other)), key=len)
+    if len(shorter) >= cut and len(longer) > len(shorter):
         return _plain(longer).startswith(_plain(shorter))
-    return _plain(one) == _plain(other)
+    return _plain(shorter) == _plain(longer)
 
 
 def find_stand_in(connection: sqlite3.Connection, turn: Turn) -> int | None:
     """Return the row of the stand-in that `turn` is the real message of: the nearest in time."""
     candidates = connection.execute(
-        "SELECT m.row, m.content FROM messages AS m INDEXED BY messages_standing_in"
+        "SELECT m.row, m.content, coalesce(json_extract(m.meta, '$.cut'), ?)"
+        " FROM messages AS m INDEXED BY messages_standing_in"
         " WHERE m.stand_in = 1 AND m.owner_key = ? AND m.row >= ? AND m.row < ? AND m.role = ?"
         " AND (m.conversation_id = ? OR json_extract(m.meta, '$.conversation') = 'unknown')"
         " ORDER BY abs((m.row >> 20) - ?), m.row",
-        (turn.owner_key, *_rows(turn), turn.role, turn.conversation_id, turn.ms),
+        (CLIP, turn.owner_key, *_rows(turn), turn.role, turn.conversation_id, turn.ms),
     )
-    return next((row for row, content in candidates if same_text(content, turn.content)), None)
+    return next((row for row, content, cut in candidates if same_text(content, turn.content, cut)), None)
 
 
 def find_turn(connection: sqlite3.Connection, turn: Turn, *, real_only: bool) -> tuple[int, str] | None:
@@ -59,17 +65,18 @@ def find_turn(connection: sqlite3.Connection, turn: Turn, *, real_only: bool) ->
         else "messages AS m INDEXED BY messages_by_conversation WHERE m.owner_key = ? AND m.conversation_id = ?"
     )
     conversation = () if turn.conversation_id is None else (turn.conversation_id,)
-    start = fold(turn.content)
-    if len(turn.content) >= CLIP:
+    start = fold(unframe(turn.content))
+    if len(turn.content) >= turn.cut:
         start = start[:-_SEAM]
     candidates = connection.execute(
         f"SELECT m.row, m.message_id, m.content FROM {source} AND m.row >= ? AND m.row < ? AND m.role = ?"
         " AND m.stand_in <= ? AND EXISTS (SELECT 1 FROM messages_lexical AS l WHERE l.row = m.row"
-        " AND substr(l.folded, 1, ?) = ?)"
+        " AND (substr(l.folded, 1, ?) = ? OR (l.folded LIKE '<message%' AND instr(l.folded, ?))))"
         " ORDER BY m.stand_in, abs((m.row >> 20) - ?), m.row",
-        (turn.owner_key, *conversation, *_rows(turn), turn.role, int(not real_only), len(start), start, turn.ms),
+        (turn.owner_key, *conversation, *_rows(turn), turn.role, int(not real_only), len(start), start, start, turn.ms),
     )
-    return next(((row, known) for row, known, content in candidates if same_text(content, turn.content)), None)
+    same = ((row, known) for row, known, content in candidates if same_text(content, turn.content, turn.cut))
+    return next(same, None)
 
 
 def _rows(turn: Turn) -> tuple[int, int]:

@@ -97,7 +97,7 @@ class TurnWork:
                 mark=payload["fingerprint"],
                 ended_at=datetime.fromisoformat(payload["ended_at"]),
                 echoes=frozenset(payload.get("echoes", ())),
-                corrects=tuple(Correction(**one) for one in payload.get("corrects", ())),
+                corrects=tuple(Correction.read(one) for one in payload.get("corrects", ())),
             )
         except (KeyError, TypeError, ValueError, AttributeError):
             raise InvalidInputError("The payload of the job is not a closed turn; discard the job.") from None

@@ -19,6 +19,7 @@ from historian.indexer import Indexer
 from historian.likeness import Likeness
 from historian.live import LiveOptions
 from historian.memos import MemoStore
+from historian.options import HistorianOptions
 from historian.pipeline import Pipeline
 from historian.receipts import ReceiptStore
 from historian.record import Record
@@ -76,11 +77,11 @@ def make_scribe(chat: Chat, prompts: PromptLibrary, retries: Callable[[], int]) 
     return Scribe(chat, prompts, retries)
 
 
-def make_considerer(chat: Chat, prompts: PromptLibrary, retries: Callable[[], int]) -> Considerer:
+def make_considerer(chat: Chat, prompts: PromptLibrary, options: Callable[[], HistorianOptions]) -> Considerer:
     """Return who decides what of an exchange is worth remembering; imported late, as the scribe is."""
     from historian.considering import Considerer
 
-    return Considerer(chat, prompts, retries)
+    return Considerer(chat, prompts, options)
 
 
 def make_historian_parts(
@@ -93,7 +94,11 @@ def make_historian_parts(
     captures: CaptureDesk,
 ) -> HistorianParts:
     """Return what does the jobs of a data folder."""
-    evidence = EvidenceFinder(stores.record, lambda: live.historian.recent_messages_inject_k)
+
+    def options() -> HistorianOptions:
+        return live.historian
+
+    evidence = EvidenceFinder(stores.record, options)
     likeness = Likeness(stores.database, stores.events, engine)
     amendments = Amendments(stores.database)
     keeper = LineKeeper(amendments, stores.events, profiles.biographer)
@@ -116,7 +121,7 @@ def make_historian_parts(
         amendments=amendments,
         keeper=keeper,
         scribe=scribe,
-        capturer=Capturer(stores.record, partial(make_considerer, asking.chat, asking.prompts, retries)),
+        capturer=Capturer(stores.record, partial(make_considerer, asking.chat, asking.prompts, options)),
         capture_desk=captures,
         indexer=indexer,
         telemetry=asking.telemetry,

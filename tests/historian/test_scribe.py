@@ -41,7 +41,7 @@ def drafted(
     session = Session(timezone="Asia/Shanghai", sender_name=name)
     work = TurnWork("job", Scope("u1"), session, Turn(observations=said, force=force), "", SAID_AT, frozenset())
     sources = (source,) if source else ()
-    evidence = Evidence(("m1",), sources, tuple(recent), SAID_AT, name, tuple(recent))
+    evidence = Evidence(("m1",), sources, tuple(recent), SAID_AT, name, "\n".join(sources), tuple(recent))
     remembered = Remembered(lambda text: None, lambda person: False)
     return [*draft_statements(work, evidence, remembered, Scribe(chat, PROMPTS, lambda: retries)).values()]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -577,3 +578,48 @@ async def test_replaying_the_queue_adds_no_row(tmp_path: Path) -> None:
     assert counts[0][:4] == [10, 5, 5, 5]
     assert counts == [counts[0]] * 3
     assert profiles == [profiles[0]] * 3
+
+
+# ---- one request, several calls
+
+
+async def test_calls_that_share_a_request_and_a_sequence_by_mistake_are_both_stored(tmp_path: Path) -> None:
+    """P33: nothing acknowledged is lost when a host puts the same numbers on every call of a turn."""
+    async with home(tmp_path) as house, house.client(request_id="r1", end_seq=2) as alice:
+        await alice.remember("Alice moved to Bern", memo="Asked about Bern.")
+        again = await alice.call("end", observations=["Alice moved to Bern"], memo="Asked about Bern.")
+        assert again["duplicate"]
+        await alice.remember("爱丽丝对花生过敏", memo="问了花生。")
+        async with house.client(request_id="r1") as later:
+            await later.remember("Alice plays the cello")
+        found = {one["event_id"]: one["text"] for one in await events(alice, "Bern 花生 cello Alice")}
+        assert found["r1:2:0"] == "Alice moved to Bern"
+        assert found["r1:3:0"] == "爱丽丝对花生过敏"
+        assert found["r1:4:0"] == "Alice plays the cello"
+        memos = [memo["text"] for memo in (await alice.call("memory_status"))["memos"]]
+        assert {"Asked about Bern.", "问了花生。"} <= set(memos)
+
+
+# ---- a turn that the record has already
+
+
+@pytest.mark.parametrize("before", [True, False])
+async def test_a_framed_or_shortened_turn_is_the_message_of_the_record(tmp_path: Path, before: bool) -> None:
+    """P83: with a frame around it, and cut by a setting; before the host records it and after."""
+    (tmp_path / "shiguan.toml").write_text("[historian]\nsource_message_max_len = 40\n", "utf-8")
+    long = "我对花生过敏，也不能吃虾，" * 9
+    framed = f"<message><sender>alice</sender><content>{long}</content></message>"
+    for source, content in ((long, long), (framed, framed), (long, framed), (framed, long)):
+        folder = tmp_path / f"{source == long}{content == long}"
+        folder.mkdir()
+        shutil.copy(tmp_path / "shiguan.toml", folder)
+        async with home(folder) as house, house.client(conversation_id="c1") as alice:
+            told = {"message_id": "m1", "conversation_id": "c1", "role": "user", "content": content, "ts": time.time()}
+            if before:
+                await alice.call("messages_append", messages=[told])
+            await alice.remember("爱丽丝对花生过敏", source_message=source)
+            await alice.call("messages_append", messages=[told])
+            assert rows(house, "messages") == 1
+            [found] = await events(alice, "花生")
+            assert len(found["message_ids"]) == 1
+            assert message(house, found["message_ids"][0])[:2] == ("m1", content)

@@ -387,3 +387,38 @@ async def test_what_the_server_gave_is_no_news_also_after_a_restart_and_as_it_wa
         assert len([one for one in await events(alice, "Bern") if one["has_new_info"]]) == 1
         [item] = (await alice.call("get_profile"))["provenance"]
         assert (item["line"], item["confirmed"]) == ("Bo lives in Bern.", 1)
+
+
+# ---- what a model is sent
+
+
+async def test_however_long_the_messages_of_the_record_are_a_model_reads_only_their_beginnings(tmp_path: Path) -> None:
+    """P81: a turn amid pages of pasted text costs no more than any other."""
+    (tmp_path / "shiguan.toml").write_text("[historian]\nrecent_messages_inject_k = 3\n", "utf-8")
+    pasted = [f"第{number}段 paste " + "很长 and long " * 4_000 for number in range(5)]
+    async with (
+        speaking_home(tmp_path, good(capture={"should_remember": False, "reason": "x"})) as (house, model, _),
+        house.client(conversation_id="c1", sender_name="小明") as alice,
+    ):
+        raw = [
+            {
+                "message_id": f"m{at}",
+                "conversation_id": "c1",
+                "role": role,
+                "content": content,
+                "ts": time.time() - 60 + at,
+            }
+            for at, (role, content) in enumerate(
+                zip(["assistant", "user"] * 3, [*pasted, "我对花生过敏"], strict=False)
+            )
+        ]
+        [job_id] = (await alice.call("messages_append", messages=raw, consider=True))["job_ids"]
+        await alice.settled(job_id)
+        await alice.remember("小明对花生过敏", message_ids=["m5", "m3"])
+        asked = next(one for one in model.asked if "<observations " in one.messages[1]["content"])
+        assert asked.entries("recent_messages") == [f"assistant: {pasted[4][:240]}"]
+        assert [asked.block("source_message").count(word) for word in ("第3段", "我对花生过敏")] == [1, 1]
+        assert sum(len(one["content"]) for one in asked.messages) < 10_000
+        considered = next(one for one in model.asked if "<exchange " in one.messages[1]["content"])
+        assert "我对花生过敏" in considered.last
+        assert sum(len(one["content"]) for one in considered.messages) < 20_000

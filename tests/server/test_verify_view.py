@@ -180,8 +180,8 @@ async def test_what_is_no_view_is_refused_with_a_sentence_that_shows_one(tmp_pat
             assert sentence in await alice.refused("verify_view", view=sent)
 
 
-async def test_a_view_handed_back_as_observations_brings_no_news(tmp_path: Path) -> None:
-    """P80: what was recalled is not stored again as something new."""
+async def test_a_view_handed_back_as_observations_is_remembered_and_but_once(tmp_path: Path) -> None:
+    """P80: what only the record knew is news to the memory the first time, and never again."""
     said = "我住在杭州，养了 2 只猫"
     async with home(tmp_path) as house, house.client("alice", toolsets=("recall", "host")) as alice:
         await alice.call("messages_append", messages=turns(RECORD))
@@ -189,4 +189,7 @@ async def test_a_view_handed_back_as_observations_brings_no_news(tmp_path: Path)
         for _ in range(3):
             await alice.remember("用户住在杭州，养了 2 只猫", said)
         found = (await alice.call("search_events", query="杭州 猫"))["events"]
-    assert all("echo" in event["flags"] for event in found)
+        profile = [item["line"] for item in (await alice.call("get_profile"))["provenance"]]
+    assert sorted(event["text"] for event in found if event["has_new_info"]) == sorted(profile)
+    assert len(profile) == 1
+    assert not [event for event in found if "echo" in event["flags"]]
