@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 
 from historian.fold import fold, terms
-from historian.model import Event, Message
+from historian.model import Event, Message, Owner
 from historian.options import HistorianOptions
 from historian.record import Record
 from historian.text import clip
@@ -75,6 +75,14 @@ class EvidenceFinder:
             excerpt="\n".join(shown),
             lines=tuple(f"{who}: {text}" if who else text for who, text in spoken),
         )
+
+    def is_forgotten(self, work: TurnWork) -> bool:
+        """Say whether the turn names messages and each of them was forgotten, as while the turn was handed in."""
+        named, scope = work.turn.message_ids, work.scope
+        if not named or self._named(work):
+            return False
+        owners = {scope.owner, Owner("user", scope.user_id), *(Owner("group", one) for one in scope.readable_groups)}
+        return self._record.forgotten(owners, named) == frozenset(named)
 
     def mentions(self, work: TurnWork, name: str) -> bool:
         """Say whether the record of this owner has the name anywhere: then nobody invented that person."""

@@ -43,6 +43,7 @@ BY_RULES = {
     "model:unusable": "Stored in words by rule, since the chat model gave no usable answer.",
 }
 DRIFTED = "Stored as it was given and flagged, since the chat model kept saying something else."
+FORGOTTEN = "Nothing of this turn is kept, since the messages behind it were forgotten while it was handed in."
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,9 @@ class Pipeline:
         )
         stored = [item.event for item in self.events.of_job(owner, work.request_id, entry.end_seq)]
         is_new = not stored
+        if is_new and self.evidence.is_forgotten(work):
+            self.receipts.settle(job.job_id, "done", error=FORGOTTEN, attempts=job.attempts, now=self.clock.now())
+            return
         if is_new:
             from historian.drafting import (
                 Remembered,

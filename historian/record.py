@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -93,6 +93,12 @@ class Record:
     def within(self, reach: Reach) -> ReadableRecord:
         """Return the messages that `reach` may read."""
         return ReadableRecord(self._database, reach)
+
+    def forgotten(self, owners: Iterable[Owner], message_ids: Sequence[str]) -> frozenset[str]:
+        """Return those of these ids under which a message of one of these owners was forgotten."""
+        with self._database.read() as connection:
+            buried = [Tombstones(connection, owner.key) for owner in owners]
+            return frozenset(one for one in message_ids if any(stones.has("message", one) for stones in buried))
 
     def find_same(
         self, owner: Owner, content: str, role: Role, conversation_id: str | None, around: datetime, cut: int = CLIP

@@ -188,6 +188,24 @@ async def test_what_waits_or_has_failed_is_forgotten_too(tmp_path: Path) -> None
         assert sorted(await alice.texts("Alice")) == ["Alice has a hat.", "Alice owns a boat."]
 
 
+async def test_a_turn_that_is_handed_in_while_its_messages_are_forgotten_brings_nothing_back(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    async with home(folder, run=False) as house, person(house) as alice:
+        await alice.call("messages_append", messages=[said("m1", "I own a Quibblet."), said("m2", "I own a boat.")])
+        late = {"message_ids": ["m1"], "memo": "Quibblet noted.", "source_message": "I own a Quibblet."}
+        job_id = (await alice.call("end", observations=["Alice owns a Quibblet."], force=True, **late))["job_id"]
+        await alice.call("end", observations=["Alice owns a boat."], message_ids=["m1", "m2"], force=True)
+        written = {path: path.read_bytes() for path in (folder / "queues" / "pending").iterdir()}
+        await forget(alice, message_ids=["m1"])
+    for path, document in written.items():
+        path.write_bytes(document)  # as if they had been checked before and written after
+    async with home(folder) as house, person(house) as alice:
+        await alice.drained()
+        assert await alice.texts("Alice owns") == ["Alice owns a boat."]
+        assert "forgotten" in (await alice.settled(job_id))["error"]
+        assert traces(folder, "Quibblet") == []
+
+
 async def test_forgotten_messages_come_back_only_when_asked(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     async with home(folder) as house, person(house) as alice:
