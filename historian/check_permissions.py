@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from historian.durable import DiskErrors
-from historian.finding import Finding, number
+from historian.finding import Finding, Severity, number
 
 FROM_OTHERS = 0o007
 FROM_ALL_BUT_THE_OWNER = 0o077
@@ -47,7 +47,7 @@ class PermissionsCheck:
     def _inside(self) -> Iterator[Finding]:
         loose = self._loose()
         is_open = self._folder in loose
-        severity = "error" if is_open else "warning"
+        severity: Severity = "error" if is_open else "warning"
         if is_open:
             yield Finding(self.name, "error", "Other users of this machine can enter the data folder.", True)
         for path in loose:
