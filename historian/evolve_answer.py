@@ -16,7 +16,11 @@ ACTIONS = ("keep", "update", "create", "delete")
 
 
 def _text(given: object) -> str:
-    return given if isinstance(given, str) else "" if given is None or isinstance(given, bool) else str(given)
+    """Take a text or a number, also alone in a list; anything else says nothing, and is refused for that."""
+    one = given[0] if isinstance(given, list) and len(given) == 1 else given
+    if isinstance(one, bool) or not isinstance(one, str | int | float):
+        return ""
+    return str(one)
 
 
 def _texts(given: object) -> list[str]:

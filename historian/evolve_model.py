@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from historian.asking import Asking, Attempt
 from historian.chat import Chat
 from historian.errors import UnusableAnswerError
-from historian.evolve_reading import ActionReader, Reading
+from historian.evolve_reading import ActionReader, Reading, says_something
 from historian.group_page import Page
 from historian.group_versions import Version
 from prompts import Prompt, PromptLibrary
@@ -42,7 +42,8 @@ class EvolveModel:
             if bad_lines:
                 lines = ", ".join(map(str, bad_lines[:20]))
                 reading.notes.append(f"These lines of the model's answer were no action: {lines}.")
-            last.append(reading)
+            if says_something(actions):
+                last.append(reading)
             refused = [f"{one.action}: {one.reason}" for one in reading.refused]
             is_all = len(refused) == len(actions) and bool(refused)
             return Attempt(wrote, list(dict.fromkeys(refused)) if is_all else [])

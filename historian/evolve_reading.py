@@ -89,6 +89,8 @@ class ActionReader:
         reason = self._reason(said)
         if not reason:
             return "A statement is not deleted without a reason."
+        if said.message_ids and not ids:
+            return "None of the messages that it names was given."
         self._fates[head.memory_id] = self._moment.delete(head, reason, ids)
         return None
 
@@ -164,6 +166,11 @@ class ActionReader:
 
 def _stands(identifier: str, text: str) -> bool:
     return re.search(rf"(?<![A-Za-z0-9_]){re.escape(identifier)}(?![A-Za-z0-9_])", text) is not None
+
+
+def says_something(actions: Sequence[ActionSaid]) -> bool:
+    """Say whether an answer has an action of a known kind, or says that there is nothing to do."""
+    return not actions or any(_kind(one) in _KINDS for one in actions)
 
 
 def _kind(said: ActionSaid) -> str:

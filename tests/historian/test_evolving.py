@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from historian.errors import ConflictError, ModelError, RetryableModelError, StoreError
+from historian.errors import ConflictError, ModelError, RetryableModelError, StoreError, UnusableAnswerError
 from historian.evolving import CHANGED_MEANWHILE, NOTHING_SINCE
 from historian.group_strength import StrengthRule
 from historian.messages import epoch_ms
@@ -24,6 +24,7 @@ from tests.kit.merge_script import MergeScript
 from tests.kit.scripted_chat import ScriptedChat
 
 TWO = [create("They write Go", "m1"), create("群里禁止发广告", "m2")]
+ODD: list[object] = [["They write Go"], "群里禁止发广告", ["one", "two"], {"text": "three"}, True]
 
 
 @pytest.fixture
@@ -94,6 +95,45 @@ def test_a_statement_that_somebody_changes_during_the_run_is_left_alone(
     done = house.evolver.evolve(CLUB, 1)
     assert [one.reason for one in done.refused] == [CHANGED_MEANWHILE]
     assert house.statements().keys() == {"They write Go"}
+    house.check()
+
+
+def test_what_a_model_wraps_into_lists_and_objects_is_text_or_nothing(
+    tmp_path: Path, houses: list[GroupHouse]
+) -> None:
+    odd = [{**create("", f"m{number}"), "statement": given} for number, given in enumerate(ODD, 1)]
+    house = GroupHouse(tmp_path, ScriptedChat(saying(odd)))
+    houses.append(house)
+    house.say("we write Go", "群里不许发广告", "three", "four", "five")
+    done = house.evolver.evolve(CLUB, 1)
+    assert house.statements().keys() == {"They write Go", "群里禁止发广告"}
+    assert [one.reason for one in done.refused] == ["The statement is empty."] * 3
+    house.check()
+
+
+def test_a_statement_is_not_deleted_for_messages_that_nobody_gave(tmp_path: Path, houses: list[GroupHouse]) -> None:
+    house = GroupHouse(tmp_path, ScriptedChat(saying(TWO, [act("delete", "s1", "", "m99"), act("keep", "s2")])))
+    houses.append(house)
+    house.say("we write Go", "群里不许发广告")
+    house.evolver.evolve(CLUB, 1)
+    house.later(hours=1)
+    house.say("hello")
+    done = house.evolver.evolve(CLUB, 1)
+    assert [one.action for one in done.refused] == ["delete"]
+    assert len(house.statements()) == 2
+    house.check()
+
+
+@pytest.mark.parametrize("answer", ['{"actions": {}}', '{"actions": [{"todo": "nothing"}, {}]}'])
+def test_an_answer_without_any_action_fails_the_run_and_its_messages_are_read_again(
+    tmp_path: Path, houses: list[GroupHouse], answer: str
+) -> None:
+    house = GroupHouse(tmp_path, ScriptedChat(saying(answer, answer, TWO)))
+    houses.append(house)
+    house.say("we write Go", "群里不许发广告")
+    with pytest.raises(UnusableAnswerError):
+        house.evolver.evolve(CLUB, 1)
+    assert house.evolver.evolve(CLUB, 1).stats.created == 2
     house.check()
 
 
