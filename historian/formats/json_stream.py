@@ -11,7 +11,11 @@ from historian.errors import InvalidInputError
 from historian.formats.piece import Piece
 
 _BROKEN = "It is not whole JSON from here on; what stands before it was read."
+MOST_LEVELS = 256
+"""What is nested deeper is read as null: a place is as long as it is deep, and the parser writes each one out."""
 _BOM = b"\xef\xbb\xbf"
+_OPENING = frozenset({"start_map", "start_array"})
+_CLOSING = frozenset({"end_map", "end_array"})
 
 
 def elements(piece: Piece, *places: str) -> Iterator[tuple[str, Any]]:
@@ -28,10 +32,10 @@ def elements(piece: Piece, *places: str) -> Iterator[tuple[str, Any]]:
     with piece.open() as stream:
         if len(places) == 1:
             yield from (
-                (places[0], value) for value in _guarded(ijson.items(_plain(stream), places[0], use_float=True))
+                (places[0], value) for value in _guarded(ijson.items(_parsed(_plain(stream)), places[0]))
             )
             return
-        events = _guarded(ijson.parse(_plain(stream), use_float=True))
+        events = _guarded(_parsed(_plain(stream)))
         for place, event, value in events:
             if place not in wanted:
                 continue
@@ -71,7 +75,7 @@ def outline(piece: Piece) -> Outline:
         return seen
     done: set[str] = set()
     try:
-        for place, event, value in ijson.parse(BytesIO(head), use_float=True):
+        for place, event, value in _parsed(BytesIO(head)):
             if not seen.kind:
                 seen.kind = event.removeprefix("start_")
             if event == "end_map":
@@ -83,6 +87,28 @@ def outline(piece: Piece) -> Outline:
     except (ijson.JSONError, ValueError):
         return seen
     return seen
+
+
+def _parsed(stream: Any) -> Iterator[tuple[str, str, Any]]:
+    """Yield the place, the kind and the value of each event of a document."""
+    import ijson
+
+    events: Iterator[tuple[str, str, Any]] = ijson.parse(_shallow(ijson.basic_parse(stream, use_float=True)))
+    return events
+
+
+def _shallow(events: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    depth = 0
+    for event in events:
+        kind = event[0]
+        if kind in _OPENING:
+            depth += 1
+            if depth == MOST_LEVELS + 1:
+                yield "null", None
+        if depth <= MOST_LEVELS:
+            yield event
+        if kind in _CLOSING:
+            depth -= 1
 
 
 def _plain(stream: BinaryIO) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -22,6 +22,8 @@ from server.imports.sources import STDIN, SourcePiece
 BATCH = 500
 BATCH_BYTES = 4_000_000
 """About how many bytes of text go to the owner at once."""
+MOST_LEVELS = 200
+"""How deep a record may be nested; what reaches the memory in other ways never is as deep."""
 _OVERHEAD = 400
 
 Send = Callable[[list[Any]], dict[str, Any]]
@@ -99,12 +101,14 @@ class Importer:
 
     def _take(self, name: str, outcome: Outcome, piece: Piece) -> None:
         match outcome:
-            case Own(place, line):
-                self._add(name, place, dict(line), is_own=True)
             case Passed(what):
                 self._report.passed[what] += 1
             case Refusal(place, reason):
                 self._refuse(name, place, reason)
+            case Own(place, record) | Read(place, record) if _is_deep(record):
+                self._refuse(name, place, f"It is nested deeper than {MOST_LEVELS} levels.")
+            case Own(place, line):
+                self._add(name, place, dict(line), is_own=True)
             case Read(_, message) if self._is_early(message):
                 self._report.early += 1
             case Read(place, message, facts):
@@ -168,6 +172,19 @@ class Importer:
             except InvalidInputError as error:
                 failed.append((index, str(error)))
         return {"inserted": held, "ignored": 0, "failed": failed}
+
+
+def _is_deep(record: Any) -> bool:
+    level: list[Any] = [record]
+    for _ in range(MOST_LEVELS):
+        level = [inner for outer in level for inner in _inside(outer) if isinstance(inner, Mapping | list)]
+        if not level:
+            return False
+    return True
+
+
+def _inside(outer: Any) -> Iterable[Any]:
+    return outer.values() if isinstance(outer, Mapping) else outer if isinstance(outer, list) else ()
 
 
 def _size_of(message: Any) -> int:

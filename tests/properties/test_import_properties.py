@@ -219,3 +219,26 @@ def test_a_line_of_ten_megabytes_costs_one_refusal(tmp_path: Path, name: str) ->
     report, stored = imported(target, name)
     assert stored == []
     assert report.refused >= 1
+
+
+@pytest.mark.parametrize("levels", [220, 2_000, 60_000])
+@pytest.mark.parametrize("name", ["list.json", "lines.jsonl"])
+def test_a_record_that_is_nested_deep_is_refused_alone(tmp_path: Path, name: str, levels: int) -> None:
+    said = '{"conversation_id": "c", "role": "user", "content": "%s", "ts": "2026-01-01T00:00:00Z"%s}'
+    deep = f', "meta": {{"x": {"[" * levels}{"]" * levels}}}'
+    records = [said % ("one", ""), said % ("two", deep), said % ("three", "")]
+    target = tmp_path / name
+    target.write_text("\n".join(records) if name.endswith(".jsonl") else f"[{', '.join(records)}]", encoding="utf-8")
+    report, stored = imported(target)
+    assert [message.content for message in stored] == ["one", "three"]
+    assert report.refused == 1
+    assert "2" in report.named[0]
+
+
+@pytest.mark.parametrize("form", [AUTO, "json", "telegram", "claude-ai"])
+def test_nothing_but_opening_brackets_costs_no_more_than_its_length(tmp_path: Path, form: str) -> None:
+    target = tmp_path / "brackets.json"
+    target.write_bytes(b"[" * 400_000)
+    report, stored = imported(target, form)
+    assert stored == []
+    assert report.refused == 1
