@@ -31,9 +31,7 @@ def elements(piece: Piece, *places: str) -> Iterator[tuple[str, Any]]:
     wanted = frozenset(places)
     with piece.open() as stream:
         if len(places) == 1:
-            yield from (
-                (places[0], value) for value in _guarded(ijson.items(_parsed(_plain(stream)), places[0]))
-            )
+            yield from ((places[0], value) for value in _guarded(ijson.items(_parsed(_plain(stream)), places[0])))
             return
         events = _guarded(_parsed(_plain(stream)))
         for place, event, value in events:

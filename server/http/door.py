@@ -18,6 +18,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from server.envelope import is_message
 from server.http.admission import Permissions, challenge_sentence
 from server.http.answer import Answer
 from server.http.binder import verified
@@ -249,14 +250,7 @@ def _message(body: bytes) -> dict[str, Any] | Response:
         message: Any = from_json(body)
     except ValueError:
         return _no_message(PARSE_ERROR, NO_JSON)
-    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-        return _no_message(INVALID_REQUEST, NO_MESSAGE)
-    number = message.get("id")
-    is_numbered = isinstance(number, str | int) and not isinstance(number, bool)
-    is_call = isinstance(message.get("method"), str) and (is_numbered or "id" not in message)
-    is_call = is_call and isinstance(message.get("params", {}), dict)
-    is_reply = "method" not in message and is_numbered and ("result" in message or "error" in message)
-    return message if is_call or is_reply else _no_message(INVALID_REQUEST, NO_MESSAGE)
+    return message if is_message(message) else _no_message(INVALID_REQUEST, NO_MESSAGE)
 
 
 def _no_message(code: int, sentence: str) -> Response:

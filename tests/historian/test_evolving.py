@@ -98,9 +98,7 @@ def test_a_statement_that_somebody_changes_during_the_run_is_left_alone(
     house.check()
 
 
-def test_what_a_model_wraps_into_lists_and_objects_is_text_or_nothing(
-    tmp_path: Path, houses: list[GroupHouse]
-) -> None:
+def test_what_a_model_wraps_into_lists_and_objects_is_text_or_nothing(tmp_path: Path, houses: list[GroupHouse]) -> None:
     odd = [{**create("", f"m{number}"), "statement": given} for number, given in enumerate(ODD, 1)]
     house = GroupHouse(tmp_path, ScriptedChat(saying(odd)))
     houses.append(house)

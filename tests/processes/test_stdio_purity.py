@@ -102,6 +102,12 @@ def drive_errors(server: Stdio) -> None:
         b'"' + b"x" * 70_000 + b"\n",
     ):
         server.send_raw(junk)
+    recent = b'{"content": ' * 600 + b"1" + b"}" * 600
+    for number, arguments in ((9001, b'{"recent_messages": [%s]}' % recent), (9002, b'{"top_k": %s}' % (b"9" * 5_000))):
+        called = b'"method": "tools/call", "params": {"name": "end", "arguments": %s}' % arguments
+        server.send_raw(b'{"jsonrpc": "2.0", "id": %d, %s}\n' % (number, called))
+        with pytest.raises(RpcError, match="too deep, or"):
+            server.answer(number)
     server.notify("notifications/cancelled", {"requestId": 4711})
     server.notify("no/such/notification")
     server.send_raw(b'{"jsonrpc":"2.0","id":"text id","method":"tools/list","params":{}}\r\n')
