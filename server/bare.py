@@ -62,6 +62,11 @@ def read_bare_settings(flags: Mapping[str, Any], environment: Mapping[str, str])
     )
 
 
+def folder_alone(flags: Mapping[str, Any], environment: Mapping[str, str]) -> BareSettings:
+    """Return settings of which only the data folder is read, for what must work while the file is wrong."""
+    return BareSettings(data_folder(flags.get("data_dir"), environment), "local", (), "UTC", ())
+
+
 def _truth(setting: str, value: object) -> bool:
     words = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
     known = False if value is None else words.get(str(value).strip().lower())

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import time
 
 from historian.errors import FolderInUseError, NotFoundError, StoreError
 from historian.hold import FolderHold, is_held
-from server.commands.common import bare_settings_from, log_to_stderr, say, settings_from
+from server.bare import folder_alone
+from server.commands.common import log_to_stderr, say, settings_from
 from server.garbage import collect_nothing
 from server.owner.address import HTTP, OWNER, connect, read_holder
 from server.owner.ask import ask_running
@@ -62,7 +64,7 @@ def run_owner(arguments: argparse.Namespace) -> int:
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    settings = bare_settings_from(arguments)
+    settings = folder_alone(vars(arguments), os.environ)
     state = ask_running(settings, {"op": "status"})
     if state is None:
         say("No owner runs on this data folder.")
@@ -74,7 +76,7 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _stop(arguments: argparse.Namespace) -> int:
-    settings = bare_settings_from(arguments)
+    settings = folder_alone(vars(arguments), os.environ)
     state = ask_running(settings, {"op": "stop"})
     if state is None:
         raise NotFoundError("No owner runs on this data folder.")

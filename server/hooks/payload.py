@@ -55,4 +55,7 @@ class Payload:
     def transcript(self) -> Path | None:
         """Where the host writes the conversation down."""
         name = self.text("transcript_path").replace("\0", "").strip()
-        return Path(name).expanduser() if name else None
+        try:
+            return Path(name).expanduser() if name else None
+        except RuntimeError:  # it begins with the home of somebody who is not there
+            return None

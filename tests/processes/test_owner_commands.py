@@ -133,6 +133,13 @@ def test_the_queue_and_a_reindex_are_reached_through_the_owner(house: House) -> 
     assert house.owners() == [house.owner()]
 
 
+def test_an_owner_is_seen_and_stopped_while_the_settings_are_wrong(house: House) -> None:
+    with house.ready():
+        (house.folder / "shiguan.toml").write_text('timezone = "Mars/Olympus"\nuser = ""\n[[', encoding="utf-8")
+        assert f"Owner {house.owner()}".encode() in house.command("owner", "status").stdout
+        assert b"has left" in house.command("owner", "stop").stdout
+
+
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("count", [5_000, pytest.param(20_000, marks=pytest.mark.soak)])
 def test_memory_does_not_grow_with_the_record_and_a_further_client_is_light(

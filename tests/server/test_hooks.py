@@ -177,7 +177,8 @@ async def test_a_long_history_is_recorded_and_only_its_newest_part_is_considered
 
 
 def test_a_transcript_that_is_missing_or_no_file_is_passed_over(data: Path, talk: Transcript, tmp_path: Path) -> None:
-    for path in ("", str(tmp_path / "nothing.jsonl"), str(tmp_path), "/dev/zero", "\0", "x" * 5000):
+    odd = ("/dev/zero", "\0", "x" * 5000, "~nosuchuser/x.jsonl")
+    for path in ("", str(tmp_path / "nothing.jsonl"), str(tmp_path), *odd):
         assert stopped(bare(data), Payload(talk.payload("Stop") | {"transcript_path": path})) == ""
     assert stopped(bare(data), Payload({"session_id": 7, "transcript_path": ["x"]})) == ""
     assert not data.exists()
