@@ -13,7 +13,7 @@ from historian.ids import normalise_id
 from historian.model import ROLES, Role, Scope
 from historian.options import HistorianOptions
 from historian.session import Session
-from historian.text import clip, drop_unusable, require_text, unframe
+from historian.text import clip, drop_unusable, require_text, says_nothing, unframe
 
 MAX_OBSERVATIONS = 32
 MAX_STATEMENT_LENGTH = 4_000
@@ -148,7 +148,8 @@ def _observations(raw: Sequence[object]) -> tuple[str, ...]:
     for index, text in enumerate(raw):
         if not isinstance(text, str):
             raise InvalidInputError(f"observations[{index}] is not a text; send each fact as one sentence.")
-        kept.append(require_text(text, f"observations[{index}]", limit=MAX_STATEMENT_LENGTH))
+        checked = require_text(text, f"observations[{index}]", limit=MAX_STATEMENT_LENGTH)
+        kept.append("" if says_nothing(checked) else checked)
     return tuple(kept)
 
 

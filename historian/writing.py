@@ -20,6 +20,7 @@ from historian.views import AppendResult
 from historian.zones import load_zone
 
 FORGOTTEN_BEFORE = "{} of them were forgotten before and stay so; `shiguan import --again` brings such messages back."
+NOTHING_SAID = "No observation has a word, a number or a symbol in it, so that there is nothing to remember."
 GUARDED = ("memo", "observations", "source_message", "recent_messages", "location")
 """What of a turn is looked through for credentials."""
 
@@ -54,7 +55,8 @@ class ScopedWriting:
             if not self._options.enabled:
                 return turn.memo_only(), _unkept(turn)
             self._require_messages(turn.message_ids)
-            return turn, " ".join(guard.notes)
+            notes = [*guard.notes, NOTHING_SAID] if turn.is_empty and _was_given(fields) else guard.notes
+            return turn, " ".join(notes)
 
         return Closing(self._scope, self._session, make)
 
@@ -131,6 +133,11 @@ class ScopedWriting:
         missing = [message_id for message_id in message_ids if message_id not in known | aliases]
         if missing:
             raise NotFoundError(f"There is no message {missing[0]!r} in this scope; leave it out of message_ids.")
+
+
+def _was_given(fields: TurnFields) -> bool:
+    """Say whether any observation was more than white space."""
+    return any(isinstance(one, str) and one.strip() for one in fields.get("observations", ()))
 
 
 def _unkept(turn: Turn) -> str:

@@ -87,6 +87,17 @@ async def test_an_empty_turn_is_closed_and_nothing_is_queued(tmp_path: Path, arg
         assert (await alice.call("memory_status"))["pending"] == 0
 
 
+async def test_observations_without_a_word_are_nothing_to_remember_and_the_receipt_says_so(tmp_path: Path) -> None:
+    async with home(tmp_path, run=False) as house, house.client() as alice:
+        receipt = await alice.call("end", observations=["", "  ", "\u200b", ".", "……？！"])
+        assert (receipt["job_id"], receipt["queued"], receipt["gate"]) == (None, False, [])
+        assert "nothing to remember" in receipt["note"]
+        for said in ("茶", "7", "é", "♥"):
+            assert (await alice.call("end", observations=["…", said]))["queued"]
+        assert (await alice.call("end", observations=["."], memo="Waved."))["note"] == ""
+        assert (await alice.call("memory_status"))["pending"] == 5
+
+
 @pytest.mark.parametrize(
     ("observation", "kind", "found"),
     [
