@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,6 +13,17 @@ if TYPE_CHECKING:
     from openai import OpenAI
 
     from historian.http_client import Poster
+
+
+@dataclass(slots=True)
+class _Line:
+    """A client that is open, and how many calls are under way over it. `is_left` says that it is to be closed."""
+
+    client: OpenAI
+    connections: httpx2.Client
+    posters: dict[str, Poster]
+    calls: int = 0
+    is_left: bool = False
 
 
 class Connection:
@@ -21,42 +34,62 @@ class Connection:
         self._api_key = api_key
         self._timeout = timeout
         self._lock = threading.Lock()
-        self._client: OpenAI | None = None
-        self._connections: httpx2.Client | None = None
-        self._posters: dict[str, Poster] = {}
+        self._line: _Line | None = None
 
-    def opened(self) -> OpenAI:
-        """Return the client. Raises ModelSettingsError where the proxy of the environment cannot be used."""
+    @contextmanager
+    def lent(self) -> Generator[OpenAI]:
+        """Lend the client for a call. Raises ModelSettingsError where the proxy of the environment cannot be used."""
         with self._lock:
-            return self._opened()
+            line = self._opened()
+            line.calls += 1
+        try:
+            yield line.client
+        finally:
+            self._give_back(line)
 
     def post(self, path: str, body: Mapping[str, Any]) -> bytes:
-        """Post JSON and return the body of the answer. Raises as `opened`, and OpenAIError as `Poster.post`."""
+        """Post JSON and return the body of the answer. Raises as `lent`, and OpenAIError as `Poster.post`."""
         with self._lock:
-            client = self._opened()
-            poster = self._posters.get(path) or self._poster(client, path)
-        return poster.post(body)
+            line = self._opened()
+            poster = line.posters.get(path) or self._poster(line, path)
+            line.calls += 1
+        try:
+            return poster.post(body)
+        finally:
+            self._give_back(line)
+
+    def _give_back(self, line: _Line) -> None:
+        with self._lock:
+            line.calls -= 1
+            is_last = line.is_left and not line.calls
+        if is_last:
+            line.client.close()
 
     def close(self) -> None:
-        """Let go of the client. Asking again opens another one."""
-        with self._lock:
-            client, self._client = self._client, None
-            self._posters.clear()
-        if client is not None:
-            client.close()
+        """Let go of the client. Asking again opens another one.
 
-    def _opened(self) -> OpenAI:
-        if self._client is None:
+        While a call is under way its socket stays, and goes with the last one: the pool of the library forgets a
+        connection that is still being made when it is closed, and whoever asked would leave it open.
+        """
+        with self._lock:
+            line, self._line = self._line, None
+            if line is not None:
+                line.is_left = True
+            is_idle = line is not None and not line.calls
+        if line is not None and is_idle:
+            line.client.close()
+
+    def _opened(self) -> _Line:
+        if self._line is None:
             from historian.http_client import open_client, open_connections
 
             connections = open_connections(self._base_url, self._timeout)
-            self._client = open_client(self._base_url, self._api_key, self._timeout, connections)
-            self._connections = connections
-        return self._client
+            client = open_client(self._base_url, self._api_key, self._timeout, connections)
+            self._line = _Line(client, connections, {})
+        return self._line
 
-    def _poster(self, client: OpenAI, path: str) -> Poster:
+    def _poster(self, line: _Line, path: str) -> Poster:
         from historian.http_client import Poster
 
-        assert self._connections is not None
-        self._posters[path] = made = Poster(client, self._connections, path)
+        line.posters[path] = made = Poster(line.client, line.connections, path)
         return made

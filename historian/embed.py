@@ -241,14 +241,14 @@ class OpenAIEmbedder:
     def _request(self, texts: Sequence[str]) -> NDArray[np.float32]:
         import openai
 
-        client = self._connection.opened()
         try:
-            answer = client.embeddings.create(
-                input=list(texts),
-                model=self._endpoint.model,
-                dimensions=self._endpoint.dimensions or openai.omit,
-                encoding_format="float",
-            )
+            with self._connection.lent() as client:
+                answer = client.embeddings.create(
+                    input=list(texts),
+                    model=self._endpoint.model,
+                    dimensions=self._endpoint.dimensions or openai.omit,
+                    encoding_format="float",
+                )
         except openai.OpenAIError as error:
             reason = model_error(error, "embedding endpoint")
             if isinstance(error, openai.APIStatusError) and error.status_code in {400, 413, 422}:

@@ -80,7 +80,8 @@ class HttpReranker:
     def _post(self, query: str, name: str, texts: Sequence[str]) -> object:
         body = {"model": self._options.model, "query": query, name: list(texts), "top_n": len(texts)}
         try:
-            return self._connection.opened().post("/rerank", cast_to=object, body=body)
+            with self._connection.lent() as client:
+                return client.post("/rerank", cast_to=object, body=body)
         except ValueError:  # the body is no JSON
             raise _unreadable() from None
 
