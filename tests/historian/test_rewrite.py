@@ -49,6 +49,17 @@ XIAOMING = RewriteContext(SAID_AT, speaker_name="小明", agent_name="Nova", gro
         ("You should remind me tomorrow", "Nova should remind Alice on 2026-02-22"),
         ("I live here. I moved here last year.", "Alice lives in Berlin. Alice moved to Berlin in 2025."),
         ("This group is quiet", "Book Club is quiet"),
+        ("I last saw Ida in Bern", "Alice last saw Ida in Bern"),
+        ("I first met Tom in 2019", "Alice first met Tom in 2019"),
+        ("I once lived in Oslo", "Alice once lived in Oslo"),
+        ("I, too, am a vegetarian", "Alice, too, is a vegetarian"),
+        ("I, like Tom, love tea", "Alice, like Tom, loves tea"),
+        ("I no longer eat meat", "Alice no longer eats meat"),
+        ("I don't drink and drive", "Alice doesn't drink and drive"),
+        ("I go to Bern and return with Ida", "Alice goes to Bern and returns with Ida"),
+        ("I fly to Lisbon and come back with Ida", "Alice flies to Lisbon and comes back with Ida"),
+        ("I book a train and return ticket", "Alice books a train and return ticket"),
+        ("I want to fly to Bern and come back", "Alice wants to fly to Bern and come back"),
     ],
 )
 def test_the_english_first_person_becomes_the_speaker(text: str, expected: str) -> None:
@@ -111,6 +122,11 @@ def test_quotations_set_terms_and_plain_statements_stay(text: str) -> None:
         ("你喜欢猫", ("pronoun:你",)),
         ("本群禁止广告", ("place:本群",)),
         ("其他人弹吉他", ()),
+        ("周一开会决定延期", ("time:周一",)),
+        ("小王12月4日去北京，周日回来", ("time:周日",)),
+        ("小王每周一游泳，周五去上海出差", ("time:周五",)),
+        ("Tom rented a car for 5 days from Monday", ("time:Monday",)),
+        ("Tom swims every Monday, Wednesday and Friday", ()),
     ],
 )
 def test_what_cannot_be_resolved_stays_and_is_flagged(text: str, flags: tuple[str, ...]) -> None:
