@@ -16,7 +16,7 @@ from historian.days import ClockHit, DateHit, Period, coming, day
 from historian.patterns import lazy_pattern
 from historian.phrasing import clock_text
 from historian.said import Said
-from historian.sequences import in_order
+from historian.sequences import guessed, in_order
 
 _TO: Final = lazy_pattern(r"\s?(?:到|至|-|–|—|~|～|to|through|thru|until|till)\s?(?:on\s)?", re.IGNORECASE)
 _AND: Final = lazy_pattern(r"\s?(?:和|跟|与|、|或者?|以及|,\s?and|,|and|or|&|/)\s?(?:on\s)?", re.IGNORECASE)
@@ -29,6 +29,10 @@ _CLOCK_BEFORE: Final = lazy_pattern(r"\s?(?:[,，]\s?)?(?:on|of|the)?\s?", re.IG
 _SENTENCE: Final = lazy_pattern(r"[。！？!?\n；;]|\.\s")
 _ROUTINE: Final = lazy_pattern(
     r"起床|睡觉|[上下]班|营业|[开关]门|打烊|开放|闭馆|\b(?:opens?|closes?|wakes?\sup|gets?\sup|goes?\sto|starts?\swork|hours)\b",
+    re.IGNORECASE,
+)
+_OPENING_HOURS: Final = lazy_pattern(
+    r"[上下]班|营业|[开关]门|打烊|开放|闭馆|上课|\b(?:open|opens|opening|closed|closes|hours|works?|available|business)\b",
     re.IGNORECASE,
 )
 _PRECISE: Final = lazy_pattern(
@@ -91,9 +95,13 @@ def _weekdays(said: Said, hits: list[DateHit]) -> list[DateHit]:
             continue
         joined = before is not None and (_TO.fullmatch(before) or _AND.fullmatch(before))
         if joined and _TO.fullmatch(before or "") and (hits[i - 1].end == dropped_end):
+            if kept and kept[-1].end == dropped_end:
+                kept.append(guessed(hit))
             continue
         if after is not None and _TO.fullmatch(after) and hits[i + 1].prefix == "bare":
             dropped_end = hit.end
+            if _is_once(said, hit, hits[i + 1]):
+                kept.append(guessed(hit))
             continue
         if joined and hits[i - 1].prefix not in {"", "bare"}:
             hit = _following(kept[-1], hit)  # noqa: PLW2901
@@ -105,6 +113,13 @@ def _weekdays(said: Said, hits: list[DateHit]) -> list[DateHit]:
             continue
         kept.append(hit)
     return kept
+
+
+def _is_once(said: Said, first: DateHit, last: DateHit) -> bool:
+    """Tell whether a stretch of two weekdays is no opening hours or working week, so that its dates are wanted."""
+    if first.value.first.weekday() == 0 or said.clauses.says(_OPENING_HOURS, first.start, last.end):
+        return False
+    return not said.clauses.recurs(first.start, last.end)
 
 
 def _moved(said: Said, hit: DateHit) -> DateHit:

@@ -60,24 +60,25 @@ def _following(said: Said, before: _Before, hit: DateHit) -> DateHit:
     returns = _RETURN.search(said.text, before.end, max(right, hit.end)) is not None
     first, today, found = before.value, said.today, hit.value.first
     if first is None:
-        return _unsure(hit) if returns else hit
+        return guessed(hit) if returns else hit
     if not returns:
         listed = _LISTED.fullmatch(said.text, before.end, hit.start) is not None
         early = today <= found < first.first and first.grain in {"day", "week", "weekend"}
-        return _unsure(hit) if early and not listed else hit
+        return guessed(hit) if early and not listed else hit
     past = found < today
     if past != (first.first < today):
         return hit
     if first.grain not in {"day", "week", "weekend"}:
-        return _unsure(hit) if found < first.first else hit
+        return guessed(hit) if found < first.first else hit
     start = first.first - timedelta(days=0 if first.grain == "day" else 1)
     wanted = days.coming(start, found.weekday())
     if (past and wanted.first >= today) or (
         wanted != hit.value and _LATEST.search(said.text, max(0, hit.start - 8), hit.start)
     ):
-        return _unsure(hit)
+        return guessed(hit)
     return replace(hit, value=wanted)
 
 
-def _unsure(hit: DateHit) -> DateHit:
+def guessed(hit: DateHit) -> DateHit:
+    """Return a date as one that stays and is flagged."""
     return replace(hit, value=days.unsure(hit.value))

@@ -127,6 +127,17 @@ def test_quotations_set_terms_and_plain_statements_stay(text: str) -> None:
         ("小王每周一游泳，周五去上海出差", ("time:周五",)),
         ("Tom rented a car for 5 days from Monday", ("time:Monday",)),
         ("Tom swims every Monday, Wednesday and Friday", ()),
+        ("5号交房租", ("time:5号",)),
+        ("小王3号到6号在北京", ("time:3号", "time:6号")),
+        ("每月5号交房租", ()),
+        ("会议在3号楼", ()),
+        ("还有三周就生了", ("time:还有三周",)),
+        ("小王戒烟三天了", ("time:三天了",)),
+        ("Tom's lease ends on the 31st", ("time:the 31st",)),
+        ("The exam is in January", ("time:January",)),
+        ("Ida is three months pregnant", ("time:three months pregnant",)),
+        ("Tom visits Ida from Thursday to Sunday", ("time:Thursday", "time:Sunday")),
+        ("The shop is open from Tuesday to Sunday", ()),
     ],
 )
 def test_what_cannot_be_resolved_stays_and_is_flagged(text: str, flags: tuple[str, ...]) -> None:
