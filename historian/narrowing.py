@@ -12,12 +12,13 @@ from historian.errors import InvalidInputError
 from historian.ids import normalise_id
 from historian.model import ROLES, Role
 from historian.readable import MessageFilter
-from historian.zones import parse_instant
+from historian.zones import parse_bounds
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _KEYS = ("role", "time_range", "conversation_id", "sender_id")
 _BOUNDS = ("since", "until")
 _TIMES = (str, int, float)
+SWAPPED = "since was after until; they were swapped."
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +33,14 @@ class Narrowing:
 def narrowing(raw: Mapping[str, object], zone: tzinfo) -> Narrowing:
     """Return what `{role?, time_range: {since?, until?}?, conversation_id?, sender_id?}` means; blank is left out.
 
-    `since` is inclusive, `until` exclusive; times without an offset are in `zone`, and bounds that are the wrong way
-    round are swapped with a warning.
+    `since` is inclusive, `until` exclusive, but a date alone includes its day; times without an offset are in `zone`,
+    and bounds that are the wrong way round are swapped with a warning.
 
     Raises:
         InvalidInputError: an unknown key, an unknown role, or a value that is no time or no id.
     """
     given = _known("filter", raw, _KEYS)
-    times = _known("time_range", _mapping(given.get("time_range", {})), _BOUNDS)
-    since, until = (_instant(times, name, zone) for name in _BOUNDS)
-    warnings: tuple[str, ...] = ()
-    if since is not None and until is not None and since > until:
-        since, until = until, since
-        warnings = ("since was after until; they were swapped.",)
+    since, until, warnings = in_order(*instant_bounds(given.get("time_range"), zone))
     role, conversation, sender = _role(given), _id(given, "conversation_id"), _id(given, "sender_id")
     wanted = MessageFilter(role, _ms(since), _ms(until), conversation, sender)
     applied = {
@@ -58,10 +54,19 @@ def narrowing(raw: Mapping[str, object], zone: tzinfo) -> Narrowing:
 
 
 def instant_bounds(raw: object, zone: tzinfo) -> tuple[datetime | None, datetime | None]:
-    """Return the aware bounds in `{since?, until?}`, in order; see `narrowing`. Raises InvalidInputError."""
+    """Return the aware bounds in `{since?, until?}`, in the order in which they are given. Raises InvalidInputError."""
     times = _known("time_range", _mapping(raw or {}), _BOUNDS)
-    since, until = (_instant(times, name, zone) for name in _BOUNDS)
-    return (until, since) if since is not None and until is not None and since > until else (since, until)
+    since, until = (_written(times, name) for name in _BOUNDS)
+    return parse_bounds(since, until, zone)
+
+
+def in_order(
+    since: datetime | None, until: datetime | None
+) -> tuple[datetime | None, datetime | None, tuple[str, ...]]:
+    """Return two aware bounds, swapped where they are the wrong way round, and what to say then."""
+    if since is None or until is None or since <= until:
+        return since, until, ()
+    return until, since, (SWAPPED,)
 
 
 def role_named(raw: str) -> Role | None:
@@ -91,16 +96,13 @@ def _mapping(raw: object) -> Mapping[str, object]:
     return raw
 
 
-def _instant(times: Mapping[str, object], name: str, zone: tzinfo) -> datetime | None:
+def _written(times: Mapping[str, object], name: str) -> str | int | float | None:
     value = times.get(name)
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, _TIMES):
         raise InvalidInputError(f"{name}: The time must be a text or a number.")
-    try:
-        return parse_instant(value, zone)[0]
-    except InvalidInputError as error:
-        raise InvalidInputError(f"{name}: {error}") from None
+    return value
 
 
 def _role(given: Mapping[str, object]) -> Role | None:

@@ -35,6 +35,8 @@ async def test_a_note_is_kept_changed_and_let_go_of(tmp_path: Path) -> None:
             "memory_update", note_id=other["note"]["note_id"], text="对花生过敏。"
         )
         await alice.call("memory_delete", note_id=other["note"]["note_id"])
+        again = await alice.call("memory_delete", note_id=other["note"]["note_id"])
+        assert again == {"note_id": other["note"]["note_id"]}, "a repeat is told that it is done"
         third = await alice.call("memory_add", text="Vegetarian.")
         assert third["note"]["note_id"] not in {first["note"]["note_id"], other["note"]["note_id"]}
         assert await notes(alice) == ["对花生过敏。", "Vegetarian."]
@@ -46,12 +48,13 @@ async def test_a_note_is_kept_changed_and_let_go_of(tmp_path: Path) -> None:
 
 
 async def test_a_full_list_refuses_and_says_so_and_lets_go_of_nothing(tmp_path: Path) -> None:
-    (tmp_path / "shiguan.toml").write_text("[context]\npinned_max = 3\n")
+    (tmp_path / "shiguan.toml").write_text("[context]\npinned_max = 3\npinned_note_max_len = 12\n")
     async with home(tmp_path) as house, house.client(toolsets=ALL) as alice:
         for number in range(3):
             await alice.call("memory_add", text=f"Note {number}.")
         sentence = await alice.refused("memory_add", text="One more.")
         assert "full" in sentence
+        assert "has 13 characters" in await alice.refused("memory_update", note_id="p1", text="x" * 13)
         assert "3 of 3" in sentence
         assert await notes(alice) == ["Note 0.", "Note 1.", "Note 2."]
         assert not (await alice.call("memory_add", text="Note 1."))["created"], "what is there needs no room"
@@ -73,6 +76,9 @@ async def test_notes_are_of_the_conversation_they_are_pinned_in(tmp_path: Path) 
         assert await notes(host.acting("bob", group_id="hikers")) == ["Of hikers."], "a group's notes are its members'"
         await people["bob"].call("memory_delete", note_id="p1")
         assert await notes(people["alice"]) == ["Of alice."]
+        await people["hikers"].call("memory_add", text="Another.")
+        await people["hikers"].call("memory_delete", note_id="p2")
+        assert "There is no pinned note" in await people["alice"].refused("memory_delete", note_id="p2")
 
 
 async def test_a_credential_is_masked_in_a_note(tmp_path: Path) -> None:
