@@ -123,7 +123,7 @@ def test_quotations_set_terms_and_plain_statements_stay(text: str) -> None:
         ("本群禁止广告", ("place:本群",)),
         ("其他人弹吉他", ()),
         ("周一开会决定延期", ("time:周一",)),
-        ("小王12月4日去北京，周日回来", ("time:周日",)),
+        ("小王12月4日去北京，周日回来", ("time:12月4日", "time:周日")),
         ("小王每周一游泳，周五去上海出差", ("time:周五",)),
         ("Tom rented a car for 5 days from Monday", ("time:Monday",)),
         ("Tom swims every Monday, Wednesday and Friday", ()),
