@@ -491,3 +491,36 @@ async def test_however_long_the_messages_of_the_record_are_a_model_reads_only_th
         considered = next(one for one in model.asked if "<exchange " in one.messages[1]["content"])
         assert "我对花生过敏" in considered.last
         assert sum(len(one["content"]) for one in considered.messages) < 20_000
+
+
+@pytest.mark.parametrize(
+    ("settings", "shown"),
+    [
+        ("recent_messages_inject_k = 0", []),
+        ("recent_messages_inject_k = 1", ["assistant: 第二句在这里"]),
+        ("recent_messages_inject_k = 2\nrecent_message_line_max_len = 3", ["user: 第一句", "assistant: 第二句"]),
+    ],
+)
+async def test_as_many_recent_messages_as_are_set_are_shown_to_a_model_as_long_as_is_set(
+    tmp_path: Path, settings: str, shown: list[str]
+) -> None:
+    (tmp_path / "shiguan.toml").write_text(f"[historian]\n{settings}\n", "utf-8")
+    async with (
+        speaking_home(tmp_path, good()) as (house, model, _),
+        house.client(conversation_id="c1", sender_name="小明") as alice,
+    ):
+        lines = [("user", "第一句在这里"), ("assistant", "第二句在这里")]
+        raw = [
+            {
+                "message_id": f"m{at}",
+                "conversation_id": "c1",
+                "role": role,
+                "content": text,
+                "ts": time.time() - 60 + at,
+            }
+            for at, (role, text) in enumerate(lines)
+        ]
+        await alice.call("messages_append", messages=raw)
+        await alice.remember("小明对花生过敏")
+        asked = next(one for one in model.asked if "<observations " in one.messages[1]["content"])
+        assert asked.entries("recent_messages") == shown

@@ -74,9 +74,20 @@ async def test_bounds_of_time_are_hard_and_half_open(tmp_path: Path) -> None:
             assert await found_days(alice, time_to=noon) == [10, 11], noon
         assert await found_days(alice, time_from="2026-05-12T12:00:01") == [13, 14]
         assert await found_days(alice, time_to="2026-05-12T12:00:01") == [10, 11, 12]
-        assert await found_days(alice, time_from="2026-05-11", time_to="2026-05-13") == [11, 12]
+        assert await found_days(alice, time_from="2026-05-11", time_to="2026-05-13T00:00") == [11, 12]
         assert await found_days(alice, time_from="2026-05-12T12:00:00", time_to="2026-05-12T12:00:00") == []
         assert await found_days(alice, time_from="2027-01-01") == []
+
+
+async def test_a_day_is_asked_for_by_its_date(tmp_path: Path) -> None:
+    """P75, P79: what somebody calls "until the 12th" has the 12th in it; an instant stays exclusive."""
+    async with days(tmp_path) as alice:
+        for day in ("2026-05-12", "20260512", " 2026-05-12 "):
+            assert await found_days(alice, time_from=day, time_to=day) == [12], day
+        assert await found_days(alice, time_from="2026-05-10", time_to="2026-05-12") == [10, 11, 12]
+        assert await found_days(alice, time_to="2026-05-12") == [10, 11, 12]
+        assert await found_days(alice, time_to="2026-05-12T00:00") == [10, 11]
+        assert await found_days(alice, time_from="2026-05-12", time_to="9999-12-31") == [12, 13, 14]
 
 
 async def test_naive_bounds_are_in_the_zone_of_the_session(tmp_path: Path) -> None:
@@ -94,7 +105,7 @@ async def test_reversed_bounds_are_swapped_and_it_is_said(tmp_path: Path) -> Non
         arguments = {"query": "面条", "time_from": "2026-05-13", "time_to": "2026-05-11"}
         result = await alice.client.call_tool("search_events", arguments)
         assert result.structured_content is not None
-        assert len(result.structured_content["events"]) == 2
+        assert len(result.structured_content["events"]) == 3
         assert result.structured_content["warnings"] == ["time_from was after time_to; they were swapped."]
         assert "swapped" in prose(result)
 
@@ -296,6 +307,38 @@ async def test_a_fact_stands_before_a_memo_about_the_same(tmp_path: Path) -> Non
         found = (await alice.call("search_events", query="opera tickets booked Friday"))["events"]
         assert [item["has_new_info"] for item in found] == [True, False]
         assert found[0]["score"] > found[1]["score"]
+
+
+ABOUT_ONE_WORD = (
+    (
+        "复查",
+        ("医生说下个月要去医院复查一次血压和血糖，记得空腹", "小明的牙齿矫正每六周在市口腔医院复查"),
+        ("更正复查", "提醒复查", "复查结果"),
+    ),
+    (
+        "dentist",
+        ("Bo goes to the dentist in Bern every spring with his daughter",),
+        ("Moved dentist", "Dentist reminder"),
+    ),
+)
+
+
+async def test_short_new_memos_stand_behind_what_was_said_with_the_same_word(tmp_path: Path) -> None:
+    clock = FixedClock(NOON)
+    async with home(tmp_path, clock=clock) as house, house.client() as alice:
+        for _, facts, memos in ABOUT_ONE_WORD:
+            await alice.remember(*facts, source_message="; ".join(facts), force=True)
+            for memo in memos:
+                clock.advance(seconds=86_400)
+                await alice.settled((await alice.call("end", memo=memo))["job_id"])
+        for query, facts, memos in ABOUT_ONE_WORD:
+            found = (await alice.call("search_events", query=query))["events"]
+            is_fact = [item["has_new_info"] for item in found]
+            assert is_fact == [*(True for _ in facts), *(False for _ in memos)]
+            assert [item["score"] for item in found] == sorted((item["score"] for item in found), reverse=True)
+            assert len((await alice.call("search_events", query=query, top_k=1))["events"]) == 1
+        text = prose(await alice.client.call_tool("search_events", {"query": "dentist"}))
+        assert [" memo: " in line for line in text.splitlines() if " event " in line] == [False, True, True]
 
 
 async def test_top_k_bounds_the_answer(tmp_path: Path) -> None:
