@@ -33,6 +33,8 @@ _COUNTS = {
     "messages": "SELECT count(*) FROM messages",
     "events": "SELECT count(*) FROM events WHERE same_as IS NULL",
     "profile_lines": "SELECT count(*) FROM profile_lines",
+    "group_statements": "SELECT count(*) FROM group_memories WHERE is_head = 1 AND status = 'active'",
+    "pinned_notes": "SELECT count(*) FROM pinned",
 }
 
 

@@ -35,13 +35,46 @@ _KIN_EN = (
     "sister|grandmother|grandma|grandfather|grandpa|aunt|uncle|cousin|colleague|boss|manager|roommate|flatmate|"
     "best friend|friend|teacher|dog|cat|parents"
 )
+_ILLNESS = (
+    r"(?:diabetes|asthma|epilepsy|hypertension|hypotension|an(?:a)?emia|migraines|arthritis|eczema|psoriasis|adhd|autism|"
+    r"dyslexia|depression|tinnitus|insomnia|coeliac|celiac|gout|allerg(?:y|ies)|disease|disorder|syndrome|"
+    r"(?:high|low) blood pressure|intolerance)"
+)
+_FOOD = (
+    r"(?:any\s)?(?:gluten|dairy|milk|lactose|nuts|peanuts|eggs?|fish|seafood|shellfish|shrimps?|meat|pork|beef|alcohol|"
+    r"caffeine|coffee|sugar|soy|wheat)\b"
+)
+_NO_FOOD = (
+    r"(?:any ?thing|any ?more|another|more|it|this|that|these|those|here|with|at|and|yet|much|enough|too|alone)\b"
+)
+_FOR_NOW = r"(?:today|tonight|right now|now|any ?more|tomorrow|until|yet|this (?:morning|evening|week|month))\b"
 _ROWS: tuple[tuple[Kind, str], ...] = (
     (
         "preference",
         r"(?:我|俺|咱)\S{0,8}?(?:(?:喜欢|讨厌|最爱|偏好|偏爱|受不了)(?![你您这那它上下]|一下)|爱吃|爱喝|爱看|爱听|吃素|忌口|不吃|不喝|从不|戒了|习惯(?:了|"
         r"用|在|早|晚))|(?:我|俺|咱).{0,20}?过敏",
     ),
-    ("preference", r"\bI(?:'m| am)\s(?:not\s)?(?:allergic|intolerant|vegan|vegetarian|afraid of|fond of|into\s)"),
+    (
+        "preference",
+        r"我(?:真的|完全|绝对|从小|一直|平时|对\S{1,8}?|\S{1,6}?(?=不耐)){0,2}(?:(?:不能|不可以|没法|无法|不敢)(?:吃|喝|碰|闻|接触)"
+        r"(?![了饭下到太这那你他她多]|完|东西|$|[，。,.!！])|不耐(?:受|症))",
+    ),
+    (
+        "preference",
+        r"我(?:真的|很|特别|非常|超级?|最|从小|一直|有点|比较|也){0,2}(?:恐高|晕[车船机血针]|(?:害怕|怕)(?:大?狗|猫|蛇|蜘蛛|虫子?|蟑螂|老鼠|"
+        r"黑|高|血|水|打雷|打针|针|鬼|坐?飞机|冷|热|辣|疼|痛|火|鸟|马|蜜蜂|看牙|牙医|坐电梯))(?=$|[\s，。,.!！；;、和跟与及])",
+    ),
+    (
+        "preference",
+        r"\bI(?:'m| am)\s(?:(?:not|also|very|[a-z]{2,12}ly|lactose|gluten|dairy|fructose|histamine)[ -]){0,3}"
+        r"(?:allergic|intolerant|vegan|vegetarian|(?:afraid|scared|terrified) of (?!being|\w+ing\b|it\b|that|this|what|"
+        r"how|you)|fond of|into\s)",
+    ),
+    (
+        "preference",
+        rf"\bI\s(?:really\s|still\s|also\s)?(?:can'?t|cannot|can not|must not|mustn't|am not allowed to)\s"
+        rf"(?:(?:eat|drink|digest|tolerate)\s(?!{_NO_FOOD})|have\s{_FOOD})(?!.*\b{_FOR_NOW})",
+    ),
     (
         "preference",
         r"\bI\s(?:really\s|also\s|absolutely\s|always\s|usually\s)?(?:like|love|hate|dislike|prefer|enjoy|"
@@ -68,11 +101,24 @@ _ROWS: tuple[tuple[Kind, str], ...] = (
     ),
     (
         "fact",
+        r"我(?:今年|现在|目前|已经|快|都|刚满?|一直|还是?|是|也){0,2}\s?(?:(?:\d{1,3}|[一二三四五六七八九十]{1,4})\s?岁半?"
+        r"(?=了?(?:$|[，。,.!！；;\s]))|(?:单身(?!派对|公寓|狗)|已婚|未婚|离异|丧偶|左撇子|色盲|色弱|近视|属[鼠牛虎兔龙蛇马羊猴鸡狗猪])"
+        r"(?!的))",
+    ),
+    (
+        "fact",
+        r"我(?:从小|一直|天生|也|去年|前年)?(?:患?有|得了|被?(?:确诊|诊断)(?:了|为|出)?|查出了?)(?!点|一点|些|毛病|病|心病)[^，。,.!！\s]{0,8}?"
+        r"(?:[^毛心生]病(?![人房假毒])|[炎癌](?![热])|(?<![选拖])\S症(?![状])|高血压|低血压|高血[脂糖]|哮喘|癫痫|抑郁|贫血|痛风|近视|色盲|"
+        r"综合[征症])",
+    ),
+    (
+        "fact",
         r"我的?(?:生日|电话|手机号|邮箱|血型|身高|体重|名字|职业|专业|地址|工号|血压|尺码|鞋码|母语)\S{0,4}?(?:是|在|为|有|[:：]|\d)",
     ),
     (
         "fact",
-        r"\bI(?:'m| am)\s(?:\d{1,3}\b|a\s(?!bit|little|fan of (?:this|that|it)|lot)|an\s|from\s|based in|"
+        r"\bI(?:'m| am)\s(?:\d{1,3}\b(?!\s?(?:%|percent|min|hours?|days?|steps?|km|miles?|late))|single\b|"
+        r"a\s(?!bit|little|fan of (?:this|that|it)|lot)|an\s|from\s|based in|"
         r"married|engaged|divorced|pregnant|"
         r"retired|left-handed|colou?r-?blind|diabetic|learning|studying|working (?:at|for|as))",
     ),
@@ -81,7 +127,14 @@ _ROWS: tuple[tuple[Kind, str], ...] = (
         r"\bI\s(?:live|work|study|teach|speak|play|moved|graduated|was born|grew up|started (?:at|as|"
         r"working)|quit my|own|run a|"
         r"have (?:a|an|two|three|four|five|\d+)\s(?!question|problem|idea|issue|request|feeling|doubt|bug|"
-        r"error|meeting|lot|look))\b",
+        r"error|meeting|lot|look|headache|cold|fever|call|minute|second|moment|suggestion|thought|hunch|point|favou?r|"
+        r"hard|good|great|bad|stomach))\b",
+    ),
+    (
+        "fact",
+        rf"\bI(?:'ve| have)\s(?:got\s|had\s|also\s)?(?:been diagnosed with\s)?"
+        rf"(?:(?!(?:no|an?|the|some)\s)[a-z\d-]+\s){{0,3}}?"
+        rf"{_ILLNESS}\b|\bI\ssuffer from\s\w|\bI\swas diagnosed with\s\w",
     ),
     (
         "fact",
@@ -119,10 +172,26 @@ _NOT = re.compile(
     re.IGNORECASE,
 )
 _PASSING = re.compile(
-    r"好累|好困|好烦|好饿|好开心|心情|无聊|晕|哈哈|呵呵|谢谢|多谢|再见|晚安|早安|早上好|你好"
+    r"好累|好困|好烦|好饿|好开心|心情|无聊|晕(?![车船机血针](?!了))|哈哈|呵呵|谢谢|多谢|再见|晚安|早安|早上好|你好"
     r"|\bI(?:'m| am)\s(?:so |very |really |just |a bit |a little )?(?:tired|hungry|bored|happy|sad|fine|"
     r"good|ok|okay|sorry|sure|back|here|"
     r"confused|afraid (?:not|so|that))\b|\bthank(?:s| you)\b|\bgood (?:morning|night|evening)\b",
+    re.IGNORECASE,
+)
+_LOWER_I = re.compile(
+    r"(?:(?<=[\s\"“,;，。、：:])|(?<=[\u4e00-\u9fff])|^)(?<!part )(?<!type )(?<!phase )(?<!chapter )(?<!index )"
+    r"(?<!for )(?<!for, )(?<!\d, )"
+    r"(?:(?P<bare>i)(?=['](?:m|ve|ll|d)\b|\s(?:am|was|have|had|do|don'?t|can|can'?t|cannot|will|won'?t|would|might|must|"
+    r"should|could|like|love|hate|dislike|prefer|enjoy|avoid|never|always|usually|really|also|still|absolutely|live|work|"
+    r"study|teach|speak|play|moved|graduated|grew|started|quit|own|run|plan|intend|decided|booked|signed|need|want|eat|"
+    r"drink|take|suffer|use|think|know|got|just|go|went|feel|hope)\b)"
+    r"|[iI](?P<short>m|ve)(?=\s(?:not|also|very|really|\w{2,12}ly|allergic|lactose|gluten|intolerant|vegan|vegetarian|"
+    r"afraid|scared|fond|into|an?|from|based|married|single|engaged|divorced|pregnant|retired|diabetic|learning|studying|"
+    r"working|planning|moving|getting|flying|starting|going|decided|booked|signed|got|had|been|\d)\b))"
+)
+_ROMAN = re.compile(
+    r"\b(?:war|part|type|phase|chapter|vol|volume|class|elizabeth|napoleon|act|title|level|henry|appendix|stage|table|"
+    r"variable)\sI\b",
     re.IGNORECASE,
 )
 _SPLIT = re.compile(r"(?<=[。！？!?\n；;])|(?<=\.)\s+(?=[A-Z\"“])")
@@ -142,7 +211,21 @@ def worth_keeping(text: str) -> list[Worth]:
     if _CODE.search(text):
         return []
     sentences = (part.strip() for part in _SPLIT.split(text)[:_MOST_SENTENCES])
-    return [Worth(sentence, kind) for sentence in sentences if (kind := _kind(sentence)) is not None]
+    return [Worth(sentence, kind) for sentence in sentences if (kind := _kind(_plain(sentence))) is not None]
+
+
+def spelled(text: str) -> str:
+    """Return a text with the first person as it is written in full: "i'm", "im" and "i" as I'm and I, no others."""
+
+    def written(found: re.Match[str]) -> str:
+        return "I" if found["bare"] else f"I'{found['short']}"
+
+    return _LOWER_I.sub(written, text)
+
+
+def _plain(sentence: str) -> str:
+    """Return what the patterns are looked for in: straight apostrophes, `I` where somebody says it of themselves."""
+    return _ROMAN.sub(" ", spelled(sentence.replace("’", "'")))
 
 
 def needs_a_date(kind: Kind) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from historian import violations
 from historian.asking import Asking, Attempt, Trouble
-from historian.capture_rules import NOTHING, REASONS, needs_a_date, worth_keeping
+from historian.capture_rules import NOTHING, REASONS, needs_a_date, spelled, worth_keeping
 from historian.chat import Chat
 from historian.facts import facts_of, language_of, moment
 from historian.gate import GateKind, inspect
@@ -130,7 +130,7 @@ def by_rules(lines: Sequence[Line], trouble: Trouble | None = None) -> Decision:
         if not line.is_new or line.message.role != "user":
             continue
         for worth in worth_keeping(line.message.content):
-            rewritten = rewrite_offline(worth.sentence, _context_of(line))
+            rewritten = rewrite_offline(spelled(worth.sentence), _context_of(line))
             hits = inspect(rewritten.text)
             lacks = {hit.kind for hit in hits} & {GateKind.PRONOUN, GateKind.PLACE}
             undated = needs_a_date(worth.kind) and not rewritten.times and not _has_date(worth.sentence)

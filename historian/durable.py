@@ -26,6 +26,7 @@ ORPHANED_SECONDS = 10.0
 """After which a temporary goes whose process is not found: one of another container cannot be, and may live."""
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _CLOSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+_UNLOCKABLE = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS})
 _FLUSHES_AT_ONCE = 2
 """A second flush may start while one runs: who came a moment late need not wait for two."""
 _NO_FOLDER_FLUSH = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EBADF})
@@ -35,6 +36,8 @@ def store_error(error: OSError) -> StoreError:
     """Return the one plain sentence for what the file system refused; it names no path."""
     if error.errno in _FULL:
         return StoreError("The disk is full; free some space and try again.")
+    if error.errno in _UNLOCKABLE:
+        return StoreError("The data folder cannot be locked; put it on a local disk.")
     if error.errno in _CLOSED:
         return StoreError("The data folder cannot be written; make it writable for this user and try again.")
     return StoreError("The data folder could not be used; check that it exists and that its disk is healthy.")

@@ -48,17 +48,19 @@ class WindowReader:
         self._runs = runs
         self._options = options
 
-    def read(self, group: Owner, days: float, now_ms: int) -> Window:
-        """Return the messages from behind the last covered one, or of the last `days` where that is more and not 1.
+    def read(self, group: Owner, days: float, now_ms: int, from_ms: int | None = None) -> Window:
+        """Return the messages from behind the last covered one, or of the last `days` where that is more and not 1, or
+        from `from_ms` on where that is more.
 
-        A first run looks back `days`. Messages of the future wait until their time has come.
+        A first run looks back `days`, or to `from_ms`. Messages of the future wait until their time has come.
         """
         last = self._runs.last(group)
         covered = last.covered_row if last is not None else None
-        looked_back = now_ms - int(days * DAY_MS)
+        looked_back = now_ms - int(days * DAY_MS) if from_ms is None else from_ms
+        is_again = from_ms is not None or days > 1
         after_row: int | None = covered
         since_ms = looked_back if covered is None else row_ms(covered)
-        if covered is not None and days > 1 and looked_back < since_ms:
+        if covered is not None and is_again and looked_back <= since_ms:
             since_ms, after_row = looked_back, None
         options = self._options()
         most = options.max_messages * options.max_pages

@@ -34,6 +34,7 @@ NO_MODEL = (
 )
 NOTHING_NEW = "There are no new messages since the last run, so nothing was done."
 NOTHING_LATELY = "There are no messages of the last {days:g} days to begin with; ask with a larger number of days."
+NOTHING_SINCE = "There are no messages from that time on to begin with; ask with an earlier one."
 CHANGED_MEANWHILE = "The statement was changed by somebody else during the run."
 IDENTICAL = "Another statement says the same."
 
@@ -113,12 +114,17 @@ class Evolver:
         group = self._options.now.group
         return StrengthRule(group.half_life_days, group.strength_floor)
 
+    def switched_off(self) -> tuple[str, ...]:
+        """Return the sentence that says so while the memory is switched off, else nothing."""
+        return self._options.switched_off()
+
     def moment(self, run_id: str | None = None) -> Moment:
         """Return this moment."""
         return Moment(epoch_ms(self._clock.now()), self.rule, run_id)
 
-    def evolve(self, group: Owner, days: float, zone: tzinfo = UTC) -> Evolution:
-        """Let the statements of a group evolve by what was said since the last run, or with more than 1 by `days`.
+    def evolve(self, group: Owner, days: float, zone: tzinfo = UTC, since_ms: int | None = None) -> Evolution:
+        """Let the statements of a group evolve by what was said since the last run, or with more than 1 by `days`, or
+        since an instant.
 
         A failed run changes nothing.
 
@@ -132,10 +138,9 @@ class Evolver:
         with self._runs.alone(group), self._standstill.working():
             if not self._deciding.configured():
                 return self._offline(group)
-            window = self._windows.read(group, days, self.moment().now_ms)
+            window = self._windows.read(group, days, self.moment().now_ms, since_ms)
             if not window.messages:
-                said = NOTHING_LATELY.format(days=days) if window.is_first else NOTHING_NEW
-                return self._idle(group, (said,))
+                return self._idle(group, (_nothing(window, days, since_ms),))
             run_id = self._runs.begin(group, self.moment().now_ms)
             try:
                 draft = self._draft(group, window, self.moment(run_id), zone)
@@ -228,6 +233,12 @@ class Evolver:
     def _idle(self, group: Owner, notes: tuple[str, ...]) -> Evolution:
         active = self._store.count(group, "active")
         return Evolution(group.id, None, "nobody", EvolutionStats(kept=active), (), active, notes=notes)
+
+
+def _nothing(window: Window, days: float, since_ms: int | None) -> str:
+    if not window.is_first:
+        return NOTHING_NEW
+    return NOTHING_LATELY.format(days=days) if since_ms is None else NOTHING_SINCE
 
 
 def _stats(start: dict[str, Version], done: Sequence[Step]) -> EvolutionStats:

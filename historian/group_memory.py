@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from historian.calibration import BORDER
 from historian.clock import Clock
@@ -109,16 +109,17 @@ class ScopedGroups:
             found.append(GroupSummary(identifier, counts["active"], counts["deprecated"], began))
         return tuple(found)
 
-    def evolve(self, group_id: str = "", *, days: float = 1) -> Evolution:
+    def evolve(self, group_id: str = "", *, days: float = 1, since: datetime | None = None) -> Evolution:
         """Let the statements evolve by what was said since the last run; a first run looks back `days`, and more than 1
-        reads that many again.
+        reads that many again. With `since`, all that was said from then on is read again, however long ago that is.
 
         Raises:
             ConflictError: a run of this group is under way; the sentence says since when.
             ModelError: the chat model failed; nothing was changed.
         """
         _require_days(days)
-        return self._parts.evolver.evolve(self._group(group_id), days, load_zone(self._session.timezone))
+        since_ms = None if since is None else epoch_ms(since)
+        return self._parts.evolver.evolve(self._group(group_id), days, load_zone(self._session.timezone), since_ms)
 
     def list(
         self, group_id: str = "", *, status: StatusFilter = "active", limit: int = 20, cursor: str = "", offset: int = 0
@@ -134,7 +135,8 @@ class ScopedGroups:
             following = self._parts.cursors.seal(_PLACE.pack(last.updated_ms, row), bound_to)
         memories = tuple(self._seen(group, version) for _, version in found[:limit])
         self._returned([one.statement for one in memories])
-        return MemoryPage(group.id, memories, following, self._parts.store.count(group, status))
+        total = self._parts.store.count(group, status)
+        return MemoryPage(group.id, memories, following, total, self._parts.evolver.switched_off())
 
     def search(self, query: str, group_id: str = "", *, limit: int = 5, threshold: float = THRESHOLD) -> FoundMemories:
         """Return the active statements that answer `query`, best first, with a score of at least `threshold`."""
@@ -144,7 +146,7 @@ class ScopedGroups:
         below = None if good or not hits.scored else hits.scored[0][1]
         found = tuple(FoundMemory(self._seen(group, version), score) for version, score in good[:limit])
         self._returned([one.memory.statement for one in found])
-        return FoundMemories(group.id, found, hits.degraded, below)
+        return FoundMemories(group.id, found, (*self._parts.evolver.switched_off(), *hits.degraded), below)
 
     def history(self, memory_id: str) -> MemoryHistory:
         """Return all versions and changes of one memory, oldest first."""

@@ -118,6 +118,7 @@ class MemoryPage:
     memories: tuple[GroupMemory, ...]
     cursor: str
     total: int
+    degraded: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

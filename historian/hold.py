@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import time
 from pathlib import Path
 from typing import Any
 
-from historian.durable import DiskErrors, write_durably
-from historian.errors import FolderInUseError
+from historian.durable import DiskErrors, store_error, write_durably
+from historian.errors import FolderInUseError, StoreError
 from historian.liveness import process_start
 
 LOCK_NAME = "owner.lock"
 HOLDER_NAME = "owner.json"
 LOOKED_AT_SECONDS = 0.2
 """A lock that is taken for no longer than this was only looked at, by `is_held`."""
+
+_HELD = {errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK}
 
 
 class FolderHold:
@@ -31,22 +34,28 @@ class FolderHold:
 
         Raises:
             FolderInUseError: another process holds it; the sentence says which one and since when.
-            StoreError: the folder cannot be made or written.
+            StoreError: the folder cannot be made, locked or written.
         """
         with DiskErrors():
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             descriptor = os.open(self._folder / LOCK_NAME, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
-            deadline = time.monotonic() + LOOKED_AT_SECONDS
-            while not (locked := try_lock(descriptor)) and time.monotonic() < deadline:
-                time.sleep(0.01)
-            if not locked:
+            try:
+                self._lock(descriptor)
+            except StoreError:
                 os.close(descriptor)
-                raise FolderInUseError(_sentence(self._holder()))
+                raise
             self._descriptor = descriptor
             since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
             start = process_start(os.getpid()) or ""
             self._holder_says = {"pid": os.getpid(), "start": start, "purpose": purpose, "since": since}
             self._write()
+
+    def _lock(self, descriptor: int) -> None:
+        deadline = time.monotonic() + LOOKED_AT_SECONDS
+        while not try_lock(descriptor):
+            if time.monotonic() > deadline:
+                raise FolderInUseError(_sentence(self._holder()))
+            time.sleep(0.01)
 
     def announce(self, address: str | int | None) -> None:
         """Say where this holder can be reached: the path of a socket, a loopback port, or None for no longer."""
@@ -99,7 +108,11 @@ def is_held(folder: Path) -> bool:
 
 
 def try_lock(descriptor: int) -> bool:
-    """Take the kernel's lock on an open file without waiting; say whether it was free. It ends with the process."""
+    """Take the kernel's lock on an open file without waiting; say whether it was free. It ends with the process.
+
+    Raises:
+        StoreError: nothing can be locked here, as on some network file systems.
+    """
     try:
         if os.name == "nt":
             import msvcrt
@@ -109,6 +122,8 @@ def try_lock(descriptor: int) -> bool:
             import fcntl
 
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
+    except OSError as error:
+        if error.errno in _HELD:
+            return False
+        raise store_error(error) from error
     return True

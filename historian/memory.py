@@ -18,6 +18,7 @@ from historian.live import LiveOptions
 from historian.looking import Look
 from historian.messages import epoch_ms
 from historian.model import EntityType, Owner, Scope
+from historian.narrowing import in_order
 from historian.parts import Parts
 from historian.pinned import ScopedNotes
 from historian.profile_reading import entities_of, named_entity, no_profile
@@ -191,7 +192,7 @@ class ScopedMemory(ScopedWriting):
             ConflictError: the token is not for what would be forgotten now.
         """
         zone = load_zone(self._session.timezone)
-        since_at, until_at = _bound(since, zone, "since"), _bound(until, zone, "until")
+        since_at, until_at, notes = in_order(_bound(since, zone, "since"), _bound(until, zone, "until"))
         selection = Selection(
             message_ids=tuple(normalise_id(one, "message id") for one in message_ids),
             event_id=_identifier(event_id, "event_id"),
@@ -201,7 +202,8 @@ class ScopedMemory(ScopedWriting):
             query=query[:MAX_QUERY].strip(),
             everything=everything,
         )
-        return self._parts.forgetter.forget(self._scope, selection, confirm)
+        done = self._parts.forgetter.forget(self._scope, selection, confirm)
+        return replace(done, notes=(*notes, *done.notes))
 
     def context(self, message: str = "") -> ContextView:
         """Return what to know before answering a message, or going on with the conversation, within the budget."""

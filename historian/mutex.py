@@ -80,12 +80,7 @@ else:
     import fcntl
 
     def _lock(descriptor: int) -> None:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        except OSError as error:
-            if error.errno in (errno.ENOLCK, errno.EOPNOTSUPP):
-                raise StoreError("The data folder cannot be locked; put it on a local disk.") from error
-            raise
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
 
     def _unlock(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_UN)

@@ -18,6 +18,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _KEYS = ("role", "time_range", "conversation_id", "sender_id")
 _BOUNDS = ("since", "until")
 _TIMES = (str, int, float)
+SWAPPED = "since was after until; they were swapped."
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +42,7 @@ def narrowing(raw: Mapping[str, object], zone: tzinfo) -> Narrowing:
     given = _known("filter", raw, _KEYS)
     times = _known("time_range", _mapping(given.get("time_range", {})), _BOUNDS)
     since, until = (_instant(times, name, zone) for name in _BOUNDS)
-    warnings: tuple[str, ...] = ()
-    if since is not None and until is not None and since > until:
-        since, until = until, since
-        warnings = ("since was after until; they were swapped.",)
+    since, until, warnings = in_order(since, until)
     role, conversation, sender = _role(given), _id(given, "conversation_id"), _id(given, "sender_id")
     wanted = MessageFilter(role, _ms(since), _ms(until), conversation, sender)
     applied = {
@@ -58,10 +56,19 @@ def narrowing(raw: Mapping[str, object], zone: tzinfo) -> Narrowing:
 
 
 def instant_bounds(raw: object, zone: tzinfo) -> tuple[datetime | None, datetime | None]:
-    """Return the aware bounds in `{since?, until?}`, in order; see `narrowing`. Raises InvalidInputError."""
+    """Return the aware bounds in `{since?, until?}` as they are given. Raises InvalidInputError."""
     times = _known("time_range", _mapping(raw or {}), _BOUNDS)
     since, until = (_instant(times, name, zone) for name in _BOUNDS)
-    return (until, since) if since is not None and until is not None and since > until else (since, until)
+    return since, until
+
+
+def in_order(
+    since: datetime | None, until: datetime | None
+) -> tuple[datetime | None, datetime | None, tuple[str, ...]]:
+    """Return two aware bounds, swapped where they are the wrong way round, and what to say then."""
+    if since is None or until is None or since <= until:
+        return since, until, ()
+    return until, since, (SWAPPED,)
 
 
 def role_named(raw: str) -> Role | None:

@@ -97,19 +97,19 @@ class PinnedStore:
                 raise NotFoundError(NO_NOTE.format(note_id))
         return _note(*changed)
 
-    def delete(self, owner: Owner, note_id: str) -> PinnedNote:
-        """Let go of a note and return it.
+    def delete(self, owner: Owner, note_id: str) -> bool:
+        """Let go of a note, and say whether it was there still; letting go of one that is gone is no error.
 
         Raises:
-            NotFoundError: there is no such note.
+            NotFoundError: there never was such a note.
         """
         with self._database.write() as connection:
             gone = connection.execute(
-                f"DELETE FROM pinned WHERE owner_key = ? AND note_id = ? RETURNING {_COLUMNS}", (owner.key, note_id)
+                "DELETE FROM pinned WHERE owner_key = ? AND note_id = ? RETURNING note_id", (owner.key, note_id)
             ).fetchone()
-            if gone is None:
+            if gone is None and not _was_given(connection, owner, note_id):
                 raise NotFoundError(NO_NOTE.format(note_id))
-        return _note(*gone)
+        return gone is not None
 
     def put_back(self, owner: Owner, note: PinnedNote) -> bool:
         """Take in a note of an export, and say whether it is new; where its id is taken it gets another one."""
@@ -175,8 +175,8 @@ class ScopedNotes:
         checked, notes = self._checked(text)
         return Pinned(self._store.update(self._scope.owner, note_id, checked, self._clock.now()), False, notes)
 
-    def delete(self, note_id: str) -> PinnedNote:
-        """Let go of a note. Raises NotFoundError."""
+    def delete(self, note_id: str) -> bool:
+        """Let go of a note, and say whether it was there still. Raises NotFoundError where there never was one."""
         return self._store.delete(self._scope.owner, note_id)
 
     def _checked(self, text: str) -> tuple[str, tuple[str, ...]]:
@@ -216,14 +216,28 @@ def _next_id(connection: sqlite3.Connection, owner: Owner) -> str:
     return f"p{number}"
 
 
+def _was_given(connection: sqlite3.Connection, owner: Owner, note_id: str) -> bool:
+    """Say whether a note of this owner had this id once."""
+    number = _number(note_id)
+    found = connection.execute("SELECT last FROM pinned_numbers WHERE owner_key = ?", (owner.key,)).fetchone()
+    return number is not None and found is not None and 1 <= number <= found[0]
+
+
+def _number(note_id: str) -> int | None:
+    """Return the number in an id of ours."""
+    is_ours = note_id[:1] == "p" and note_id[1:].isascii() and note_id[1:].isdigit() and len(note_id) < 12
+    return int(note_id[1:]) if is_ours else None
+
+
 def _reserve(connection: sqlite3.Connection, owner: Owner, note_id: str) -> bool:
     """Say whether an id is one of ours, and see to it that it is not given again."""
-    if not (note_id[:1] == "p" and note_id[1:].isascii() and note_id[1:].isdigit() and len(note_id) < 12):
+    number = _number(note_id)
+    if number is None:
         return False
     connection.execute(
         "INSERT INTO pinned_numbers (owner_key, last) VALUES (?, ?)"
         " ON CONFLICT (owner_key) DO UPDATE SET last = max(last, excluded.last)",
-        (owner.key, int(note_id[1:])),
+        (owner.key, number),
     )
     return True
 

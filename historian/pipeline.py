@@ -11,7 +11,7 @@ from historian.amendments import Amendments
 from historian.capturing import CaptureDesk, Capturer, CaptureWork
 from historian.clock import Clock
 from historian.database import Database
-from historian.errors import StoreError
+from historian.errors import InvalidInputError
 from historian.events import EventStore
 from historian.evidence import EvidenceFinder
 from historian.indexer import Indexer
@@ -70,6 +70,7 @@ class Pipeline:
         """Do one job; `step` is told which step begins. A crash between any two steps repeats without a second effect.
 
         Raises:
+            InvalidInputError: this version does not know this kind of job; trying again does not help.
             ShiguanError: a step failed; the job can be tried again.
         """
         if job.kind == END:
@@ -79,7 +80,7 @@ class Pipeline:
         elif job.kind == CAPTURE:
             self._capture(job, CaptureWork.read(job.job_id, job.payload), step)
         else:
-            raise StoreError(f"A job of the unknown kind {job.kind!r} cannot be processed by this version.")
+            raise InvalidInputError(f"A job of the unknown kind {job.kind!r} cannot be processed by this version.")
 
     def give_up(self, job: Job, error: str) -> None:
         """Note in the ledger that a job failed for good, so that closing the same turn again is no repeat of it.

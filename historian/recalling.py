@@ -11,6 +11,7 @@ from historian.errors import InvalidInputError, ModelError, NotConfiguredError
 from historian.evidence_reading import MAX_QUERY, ScopedEvidence
 from historian.fold import has_cjk
 from historian.memory_view import Claim, Limits, MemoryView
+from historian.narrowing import in_order
 from historian.recall_budget import Budget
 from historian.recall_looking import Found, Looker
 from historian.recall_parts import Progress, RecallParts
@@ -22,6 +23,7 @@ SHOWN = 10
 """Messages that stand for evidence where the model gave no point."""
 UNUSABLE_IN_A_ROW = 3
 CANCELLED = "The caller no longer waits."
+SWITCHED_OFF = "The memory is switched off, so that no chat model was asked."
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +54,8 @@ class Recaller:
     ) -> MemoryView:
         """Return what is remembered about a question, proven, and what is uncertain and why.
 
-        A budget that is used up, or a model that fails, ends the search and not the answer: `stopped` says so.
+        A budget that is used up, or a model that fails, ends the search and not the answer: `stopped` says so. While
+        the memory is switched off no model is asked.
 
         Raises:
             NotConfiguredError: no chat model is set for recall.
@@ -66,9 +69,10 @@ class Recaller:
             )
         if not wish.question.strip():
             raise InvalidInputError("recall needs a question; say what is to be remembered.")
-        return _Recall(self.parts, replace(wish, question=wish.question[:MAX_QUERY]), evidence, timezone).run(
-            progress, is_cancelled
-        )
+        since, until, notes = in_order(wish.since, wish.until)
+        wish = replace(wish, question=wish.question[:MAX_QUERY], since=since, until=until)
+        view = _Recall(self.parts, wish, evidence, timezone).run(progress, is_cancelled)
+        return replace(view, notes=(*notes, *view.notes))
 
 
 class _Recall:
@@ -89,7 +93,7 @@ class _Recall:
         """Ask until the view is finished or a budget is used up."""
         most = self._parts.options.now.recall.rounds
         speaker = self._speaker()
-        stopped = ""
+        stopped = "" if self._parts.options.enabled else SWITCHED_OFF
         while not stopped:
             progress(self._budget.rounds, most, self._found.steps[-1])
             if is_cancelled():
@@ -169,7 +173,8 @@ class _Recall:
         also = [] if draft.points or draft.uncertain else [*found.messages][:SHOWN]
         claim = replace(draft, steps=tuple(found.steps))
         view = self._verifier.verify(claim, limits=limits, stopped=stopped, also=also)
-        return replace(view, notes=self._notes(view, stopped), degraded=tuple(found.degraded))
+        degraded = (*self._parts.options.switched_off(), *found.degraded)
+        return replace(view, notes=self._notes(view, stopped), degraded=degraded)
 
     def _notes(self, view: MemoryView, stopped: str) -> tuple[str, ...]:
         """Say what an answer without points means: nothing there, nothing found, or nothing proven."""

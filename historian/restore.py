@@ -32,7 +32,7 @@ from historian.hold import FolderHold
 from historian.schema import MIGRATIONS
 
 _CHUNK = 1 << 20
-_EMBEDDED = ("messages", "events", "profile_lines")
+_EMBEDDED = ("messages", "events", "profile_lines", "group_memories")
 _BROKEN = (tarfile.TarError, EOFError, zlib.error, OSError, ValueError)
 _OCCUPIED = "There is a memory in this data folder already; restore into another one with --data-dir."
 

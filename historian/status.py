@@ -91,7 +91,7 @@ class StatusReader:
         lane = scope.owner.key
         unfinished, unread = self._queue.outline(lane, _jobs_read(memos))
         failed = [job for job in self._queue.jobs("failed") if job.lane == lane]
-        oldest = max((self._age(job) for _, job in unfinished), default=None)
+        oldest = max((_age(job, self._clock.now()) for _, job in unfinished), default=None)
         processing = sum(state == "processing" for state, _ in unfinished)
         pending = len(unfinished) - processing + unread
         offline = tuple(self._health.offline())
@@ -163,13 +163,7 @@ class StatusReader:
         ]
 
     def _status(self, job: Job, state: JobState) -> JobStatus:
-        error = job.reason or (job.errors[-1] if job.errors else None)
-        retry = datetime.fromtimestamp(job.not_before, UTC) if job.not_before and state == "pending" else None
-        step = self._steps.of(job.job_id) or job.step or None
-        return JobStatus(job.job_id, state, step, job.attempts, error, self._age(job), retry)
-
-    def _age(self, job: Job) -> float:
-        return max(0.0, (self._clock.now() - acknowledged_at(job)).total_seconds())
+        return job_status(job, state, self._steps.of(job.job_id), self._clock.now())
 
     def _hint(self, oldest: float | None, pending: int, failed: int) -> str:
         if not self._health.options.enabled:
@@ -184,6 +178,17 @@ class StatusReader:
         if failed:
             return "Some jobs failed: read their reasons, then retry or discard them with `shiguan queue`."
         return ""
+
+
+def job_status(job: Job, state: JobState, step: str | None, now: datetime) -> JobStatus:
+    """Return where a job of the queue stands; `step` is the one that somebody works on, if anybody does."""
+    error = job.reason or (job.errors[-1] if job.errors else None)
+    retry = datetime.fromtimestamp(job.not_before, UTC) if job.not_before and state == "pending" else None
+    return JobStatus(job.job_id, state, step or job.step or None, job.attempts, error, _age(job, now), retry)
+
+
+def _age(job: Job, now: datetime) -> float:
+    return max(0.0, (now - acknowledged_at(job)).total_seconds())
 
 
 def _jobs_read(memos: int) -> int:

@@ -79,6 +79,7 @@ class ScopedWriting:
         appended = self._parts.record.append(self._scope.owner, good, again=again)
         self._parts.indexer.discard("messages", appended.left_rows)
         jobs, notes = self._considered(good) if consider else ((), ())
+        notes += self._options.switched_off() if jobs else ()
         forgotten = appended.forgotten
         if forgotten:
             notes = (*notes, FORGOTTEN_BEFORE.format(forgotten))

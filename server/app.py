@@ -24,7 +24,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult
 from typing_extensions import override
 
-from historian.errors import NotConfiguredError, NotFoundError, ShiguanError
+from historian.errors import InvalidInputError, NotConfiguredError, NotFoundError, ShiguanError
 from prompts.skills import shipped_skills
 from server import __version__
 from server.answers import refusal
@@ -118,7 +118,9 @@ class ShiguanServer(MCPServer[Attached]):
         except ValueError as wrapped:
             cause = _root(wrapped)
             if isinstance(cause, ShiguanError):
-                raise MCPError(code=INTERNAL_ERROR, message=str(cause)) from wrapped
+                is_callers = isinstance(cause, InvalidInputError)
+                code = INVALID_PARAMS if is_callers else INTERNAL_ERROR
+                raise MCPError(code=code, message=str(cause)) from wrapped
             raise
 
     @override

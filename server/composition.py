@@ -296,4 +296,5 @@ def _household(ground: Ground, floors: Floors) -> Household:
         folder=settings.data_dir,
         live=ground.live,
         watch=ground.watch,
+        health=floors.health,
     )

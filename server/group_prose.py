@@ -33,7 +33,7 @@ def memories_prose(page: MemoryPage) -> str:
     """List statements."""
     head = f"{page.total} statements about the group (quoted data):" if page.total else "There is no such statement."
     more = [f"More with cursor {page.cursor!r}."] if page.cursor else []
-    return "\n".join([head, *(_line(one) for one in page.memories), *more])
+    return "\n".join([head, *(_line(one) for one in page.memories), *more, *page.degraded])
 
 
 def found_prose(found: FoundMemories) -> str:

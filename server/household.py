@@ -24,6 +24,7 @@ from historian.queue import Queue
 from historian.rankings import Rankings
 from historian.rebuilding import rebuild_vectors
 from historian.rerank import Reranker
+from historian.status import Health
 from historian.vectors import VectorStore
 from historian.worker import Historian
 from prompts import PromptLibrary
@@ -64,6 +65,7 @@ class Household:
     folder: Path
     live: LiveOptions
     watch: SettingsWatch
+    health: Health
 
     def warm_up(self) -> None:
         """Begin to load the embedder and the vectors in the background; calling it again does nothing."""

@@ -24,6 +24,8 @@ def forget(arguments: argparse.Namespace) -> int:
     with conversation(settings) as talk:
         foreseen = talk.ask(request)
         say(f"This would be forgotten: {_told(foreseen['counts'])}.")
+        for note in foreseen["notes"]:
+            complain(note)
         if arguments.dry_run:
             return 0
         if not arguments.yes and not _agreed():
@@ -32,7 +34,8 @@ def forget(arguments: argparse.Namespace) -> int:
         done = talk.ask(request | {"confirm": foreseen["token"]})
     say(f"Forgotten: {_told(done['counts'])}.")
     for note in done["notes"]:
-        complain(note)
+        if note not in foreseen["notes"]:
+            complain(note)
     return 0
 
 

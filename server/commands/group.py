@@ -7,7 +7,6 @@ import difflib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from historian.errors import InvalidInputError
@@ -17,8 +16,6 @@ from server.commands.common import bare_settings_from, say, scope_request
 from server.owner.ask import conversation
 
 Answer = Mapping[str, Any]
-DAY_SECONDS = 86_400.0
-LEAST_DAYS = 0.01
 _WORDS = re.compile(r"[A-Za-z0-9_'’-]+|\s+|.", re.DOTALL)
 _SIGNS = {"create": "+", "update": "~", "delete": "-", "restore": "+", "strength": "=", "keep": "=", "forget": "x"}
 
@@ -50,7 +47,7 @@ def show_group(arguments: argparse.Namespace) -> int:
 def evolve(arguments: argparse.Namespace) -> int:
     """Let the statements of the group that `--group` names evolve, and print what became of them."""
     settings = bare_settings_from(arguments)
-    answer = _asked(settings, {"action": "evolve", "days": _days(arguments.since, settings)})
+    answer = _asked(settings, {"action": "evolve", "since": _instant(arguments.since, settings)})
     if arguments.json:
         say(json.dumps(answer, ensure_ascii=False))
         return 0
@@ -73,14 +70,13 @@ def _asked(settings: BareSettings, request: dict[str, Any]) -> Answer:
         return talk.ask(whose | request)
 
 
-def _days(since: str | None, settings: BareSettings) -> float:
+def _instant(since: str | None, settings: BareSettings) -> str | None:
     if since is None:
-        return 1.0
+        return None
     try:
-        instant, _ = parse_instant(since, load_zone(settings.timezone))
+        return parse_instant(since, load_zone(settings.timezone))[0].isoformat()
     except InvalidInputError as error:
         raise InvalidInputError(f"--since: {error}") from None
-    return max(LEAST_DAYS, (datetime.now(UTC) - instant).total_seconds() / DAY_SECONDS)
 
 
 def _list(answer: Answer) -> list[str]:

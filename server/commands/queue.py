@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
+from typing import Any
 
 from historian.errors import InvalidInputError
 from server.commands.common import bare_settings_from, say
@@ -20,10 +22,13 @@ def manage_queue(arguments: argparse.Namespace) -> int:
         say(f"{len(answer['done'])} {'will run again' if arguments.action == 'retry' else 'discarded'}.")
         return 0
     for job in answer["jobs"]:
-        again = f"next {job['next_retry']}  " if job["next_retry"] else ""
-        text = (
-            f"{job['job_id']}  {job['state']:10} {job['kind']:8} {job['created_at']}"
-            f"  attempts {job['attempts']}  {again}{job['error']}"
-        )
-        say(json.dumps(job) if arguments.json else text.rstrip())
+        say(json.dumps(job) if arguments.json else job_line(job))
     return 0
+
+
+def job_line(job: Mapping[str, Any]) -> str:
+    """Return a job as a person reads it: what it is and whose, where it stands and since when, and what went wrong."""
+    again = [f"next {job['next_retry']}"] if job["next_retry"] else []
+    step = [f"step {job['step']}"] if job["step"] else []
+    about = [job["whose"], job["created_at"], f"age {job['age_seconds']:.0f} s", *step, f"attempts {job['attempts']}"]
+    return "  ".join([job["job_id"], f"{job['state']:10} {job['kind']:8}", *about, *again, job["error"]]).rstrip()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from server.commands.common import bare_settings_from, say
 from server.owner.ask import conversation
@@ -17,7 +19,28 @@ def show_status(arguments: argparse.Namespace) -> int:
     if arguments.json:
         say(json.dumps(state))
     else:
-        for name, value in state.items():
-            shown = "; ".join(value) or "all in effect" if isinstance(value, list) else value
-            say(f"{name.replace('_', ' '):20} {shown}")
+        for line in status_lines(state):
+            say(line)
     return 0
+
+
+def status_lines(state: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a status as a person reads it, a line for each thing."""
+    for name, value in state.items():
+        told = _TOLD.get(name)
+        shown = value if told is None else "; ".join(map(told, value)) or _NOTHING[name]
+        yield f"{name.replace('_', ' '):20} {shown}"
+
+
+def _profile(one: Mapping[str, Any]) -> str:
+    again = f" until {one['next_retry']}, after {one['attempts']} attempts" if one["next_retry"] else ""
+    return f"{one['profile']} {one['what']}{again}: {one['reason']}"
+
+
+_TOLD: Mapping[str, Callable[[Any], str]] = {
+    "degraded": lambda one: f"{one['what']} (since {one['since']})",
+    "offline": str,
+    "profiles": _profile,
+    "settings": str,
+}
+_NOTHING = {"degraded": "nothing", "offline": "nothing", "profiles": "all in order", "settings": "all in effect"}

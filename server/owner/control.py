@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,14 +16,13 @@ from anyio.abc import SocketStream
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from historian.errors import InvalidInputError, ShiguanError
-from historian.job import STATES
 from historian.session import Session
 from historian.work import scope_from
-from server import __version__
 from server.household import Household
 from server.owner.groups import GroupRequests
 from server.owner.lines import MAX_LINE_BYTES
 from server.owner.looking_after import LookingAfter
+from server.owner.overview import Overview
 from server.owner.preamble import encode
 from server.owner.profiles import ProfileRequests
 from server.owner.remembering import RememberRequests
@@ -43,12 +41,12 @@ class Control:
 
     def __init__(self, household: Household, stop: Callable[[], None], url: str | None = None) -> None:
         self._household = household
-        self._url = url
+        overview = Overview(household, url)
         self._stop = stop
         self._operations: dict[str, Operation] = {
-            "status": self._status,
+            "status": overview.status,
             "append": self._append,
-            "queue": self._queue,
+            "queue": overview.queue,
             "reindex": self._reindex,
             "search": self._search,
             "verify": self._verify,
@@ -95,21 +93,6 @@ class Control:
         except (KeyError, TypeError, AttributeError):
             return {"ok": False, "error": "The owner cannot read this request; use the same version on both sides."}
 
-    def _status(self, _: Mapping[str, Any]) -> dict[str, Any]:
-        stats = self._household.queue.stats()
-        return {
-            **self._household.counts(),
-            "pending": stats.pending,
-            "processing": stats.processing,
-            "failed": stats.failed,
-            "oldest_age_seconds": round(stats.oldest_pending_age, 1),
-            "enabled": self._household.live.enabled,
-            "settings": [*self._household.watch.notes()],
-            "version": __version__,
-            "pid": os.getpid(),
-            **({"http": self._url} if self._url is not None else {}),
-        }
-
     def _append(self, request: Mapping[str, Any]) -> dict[str, Any]:
         memory = self._household.memory.of(scope_from(request["scope"]), Session(timezone=str(request["timezone"])))
         result = memory.append(request["messages"], again=bool(request.get("again")))
@@ -142,32 +125,6 @@ class Control:
         memory = self._household.memory.of(scope_from(request["scope"]), Session(timezone=str(request["timezone"])))
         done = memory.forget(**request["what"], confirm=str(request.get("confirm", "")))
         return {"done": done.done, "counts": dict(done.counts), "token": done.token, "notes": [*done.notes]}
-
-    def _queue(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        queue, job_id = self._household.queue, request.get("job_id")
-        match request.get("action"):
-            case "retry":
-                done = queue.retry_failed(job_id)
-                self._household.historian.jobs_bell.ring()
-                return {"done": done}
-            case "discard":
-                return {"done": queue.discard(job_id)}
-            case _:
-                jobs = [(state, job) for state in STATES for job in queue.jobs(state)]
-        return {
-            "jobs": [
-                {
-                    "job_id": job.job_id,
-                    "state": state,
-                    "kind": job.kind,
-                    "created_at": job.created_at,
-                    "attempts": job.attempts,
-                    "error": job.reason or (job.errors[-1] if job.errors else ""),
-                    "next_retry": _instant(job.not_before) if state == "pending" else None,
-                }
-                for state, job in jobs
-            ]
-        }
 
     def _search(self, request: Mapping[str, Any]) -> dict[str, Any]:
         memory = self._household.memory.of(scope_from(request["scope"]), Session(timezone=str(request["timezone"])))
@@ -204,7 +161,3 @@ async def _linked(link: Link) -> dict[str, Any]:
         return {"ok": True, "result": {"link": await link()}}
     except ShiguanError as error:
         return {"ok": False, "error": str(error)}
-
-
-def _instant(epoch: float | None) -> str | None:
-    return datetime.fromtimestamp(epoch, UTC).isoformat(timespec="seconds") if epoch else None

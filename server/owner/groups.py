@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import UTC
 from typing import Any
 
 from historian.errors import InvalidInputError
@@ -10,6 +11,7 @@ from historian.group_memory import ScopedGroups
 from historian.group_model import STATUS_FILTERS
 from historian.session import Session
 from historian.work import scope_from
+from historian.zones import parse_instant
 from server.answers import Answer
 from server.household import Household
 from server.tools.group_results import changes_answer, evolve_answer, history_answer, memories_answer
@@ -27,7 +29,7 @@ class GroupRequests:
             "list": _list,
             "history": lambda groups, request: history_answer(groups.history(str(request["memory_id"]))),
             "changes": lambda groups, request: changes_answer(groups.changes(days=float(request["days"]))),
-            "evolve": lambda groups, request: evolve_answer(groups.evolve(days=float(request["days"]))),
+            "evolve": _evolve,
         }
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -44,6 +46,11 @@ class GroupRequests:
         session = Session(timezone=str(request["timezone"]))
         groups = self._household.memory.of(scope_from(request["scope"]), session).groups
         return action(groups, request).model_dump(mode="json")
+
+
+def _evolve(groups: ScopedGroups, request: Mapping[str, Any]) -> Answer:
+    since = request["since"]
+    return evolve_answer(groups.evolve(since=None if since is None else parse_instant(since, UTC)[0]))
 
 
 def _list(groups: ScopedGroups, request: Mapping[str, Any]) -> Answer:

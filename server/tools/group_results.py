@@ -89,6 +89,7 @@ class MemoriesAnswer(Answer):
     memories: list[MemoryItem]
     next_cursor: str
     total: int
+    degraded: list[str]
 
 
 class FoundMemoriesAnswer(Answer):
@@ -153,7 +154,13 @@ def evolve_answer(done: Evolution) -> EvolveAnswer:
 def memories_answer(page: Page) -> MemoriesAnswer:
     """Return the answer of a page."""
     items = [MemoryItem(**_fields(one)) for one in page.memories]
-    return MemoriesAnswer(group_id=page.group_id, memories=items, next_cursor=page.cursor, total=page.total)
+    return MemoriesAnswer(
+        group_id=page.group_id,
+        memories=items,
+        next_cursor=page.cursor,
+        total=page.total,
+        degraded=[*page.degraded],
+    )
 
 
 def found_answer(found: FoundMemories) -> FoundMemoriesAnswer:

@@ -106,7 +106,7 @@ TOOLS = [
         "all that rests on it. The first call only says what would go and gives a token; nothing goes without it. Only "
         "when a person says so: it cannot be undone.",
         annotations=ToolAnnotations(
-            read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
+            read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False
         ),
     ),
 ]

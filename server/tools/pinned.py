@@ -70,8 +70,8 @@ def memory_update(memory: Bound, note_id: NoteId, text: Text) -> Annotated[CallT
 
 
 def memory_delete(memory: Bound, note_id: NoteId) -> Annotated[CallToolResult, DeletedNote]:
-    gone = memory.pinned.delete(note_id)
-    return answer(DeletedNote(note_id=gone.note_id), f"Note {gone.note_id} is gone.")
+    was_there = memory.pinned.delete(note_id)
+    return answer(DeletedNote(note_id=note_id), f"Note {note_id} {'is gone' if was_there else 'was gone already'}.")
 
 
 def _item(note: PinnedNote) -> NoteItem:

@@ -17,10 +17,12 @@ from historian.durable import (
     Disk,
     FailingDisk,
     FolderSync,
+    store_error,
     sweep_temporaries,
     write_durably,
 )
 from historian.errors import StoreError
+from historian.hold import try_lock
 
 FULL_DISK = """
 import resource, signal, sys
@@ -139,3 +141,18 @@ def test_only_old_temporaries_of_ours_are_swept(tmp_path: Path) -> None:
     assert not old.exists()
     assert young.exists()
     assert foreign.exists()
+
+
+def test_a_file_system_without_locks_is_named_and_not_taken_for_one_whose_lock_is_held(tmp_path: Path) -> None:
+    """Two open files of one process exclude each other; a closed one stands for what cannot be locked at all."""
+    path = tmp_path / "lock"
+    first, second = (os.open(path, os.O_RDWR | os.O_CREAT) for _ in range(2))
+    assert try_lock(first)
+    assert not try_lock(second)
+    os.close(first)
+    assert try_lock(second)
+    os.close(second)
+    with pytest.raises(StoreError, match="could not be used"):
+        try_lock(second)
+    for code in (errno.ENOLCK, errno.EOPNOTSUPP):
+        assert "cannot be locked; put it on a local disk" in str(store_error(OSError(code, "no locks")))

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from historian.errors import ConflictError, ModelError, RetryableModelError, StoreError
-from historian.evolving import CHANGED_MEANWHILE
+from historian.evolving import CHANGED_MEANWHILE, NOTHING_SINCE
 from historian.group_strength import StrengthRule
+from historian.messages import epoch_ms
 from historian.model import Message, Owner
 from historian.options import GroupOptions
 from prompts import Prompt
@@ -287,3 +288,33 @@ def test_a_closed_store_is_said_in_one_sentence(tmp_path: Path) -> None:
     house.close()
     with pytest.raises(StoreError, match="closed"):
         house.evolver.evolve(CLUB, 1)
+
+
+@pytest.mark.parametrize("hours", [5, 20, 24 * 365 * 20])
+def test_what_was_said_from_an_instant_on_is_read_again_however_near_or_far_it_is(
+    tmp_path: Path, houses: list[GroupHouse], hours: float
+) -> None:
+    house = GroupHouse(tmp_path, ScriptedChat(saying(TWO, [])))
+    houses.append(house)
+    house.say("an hour-old thing")
+    house.later(hours=1)
+    assert house.evolver.evolve(CLUB, 1).messages == 1
+    house.later(hours=1)
+    house.say("a new thing")
+    since_ms = epoch_ms(house.clock.now()) - int(hours * 3_600_000)
+    assert house.evolver.evolve(CLUB, 1, since_ms=since_ms).messages == 2
+    assert house.evolver.evolve(CLUB, 1, since_ms=since_ms).messages == 2
+    house.later(minutes=1)
+    house.say("the newest thing")
+    later = house.evolver.evolve(CLUB, 1, since_ms=epoch_ms(house.clock.now()) + 1)
+    assert later.messages == 1  # nothing that no run has covered is passed over
+
+
+def test_a_first_run_from_an_instant_reads_from_there(tmp_path: Path, houses: list[GroupHouse]) -> None:
+    house = GroupHouse(tmp_path, ScriptedChat(saying(TWO)))
+    houses.append(house)
+    house.say("long ago")
+    house.later(days=30)
+    now_ms = epoch_ms(house.clock.now())
+    assert house.evolver.evolve(CLUB, 1, since_ms=now_ms - 1).notes == (NOTHING_SINCE,)
+    assert house.evolver.evolve(CLUB, 1, since_ms=now_ms - 31 * 86_400_000).messages == 1

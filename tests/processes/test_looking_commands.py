@@ -42,3 +42,13 @@ def test_a_logged_turn_is_considered_audited_and_phrased_again_by_a_model(tmp_pa
             assert done.stdout == b"1 of 1 events are phrased anew.\n", done.stderr
             assert house.count("SELECT count(*) FROM events WHERE text = '小明对花生过敏。' AND origin = 'model'") == 1
             assert house.command("rewrite").stdout == b"0 of 0 events are phrased anew.\n"
+
+            house.command("log", "--group", "team", "我们周五聚会")
+            until(lambda: house.count("SELECT count(*) FROM messages WHERE content = '我们周五聚会'") == 1)
+            first = house.command("evolve", "--group", "team").stdout.decode().splitlines()
+            assert first[0] == "1 messages read: 0 statements kept, 0 updated, 1 created, 0 deleted; 1 are active now."
+            assert any(line.startswith("+ ") and "周五聚会" in line for line in first), first
+            for since, read in (("2010-01-01", 1), ("2010-01-01T09:00+08:00", 1), (None, 0)):
+                asked = ("evolve", "--group", "team", *(["--since", since] if since else []), "--json")
+                assert json.loads(house.command(*asked).stdout)["messages"] == read, since
+            assert b"--since: The time" in house.command("evolve", "--group", "team", "--since", "soon", code=1).stderr

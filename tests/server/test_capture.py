@@ -255,6 +255,6 @@ async def test_that_it_cannot_be_queued_never_breaks_the_append(tmp_path: Path) 
         assert "not considered" in answer["warnings"][0]
 
 
-@pytest.mark.parametrize("unit", ["我", "I like ", "我喜欢，", "。", "a", "my sister "])
+@pytest.mark.parametrize("unit", ["我", "I like ", "i ", "im not ", "我有", "我喜欢，", "。", "a", "my sister "])
 def test_a_hostile_message_takes_linear_time(unit: str) -> None:
     worth_keeping(unit * (200_000 // len(unit)))

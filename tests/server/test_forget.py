@@ -371,3 +371,13 @@ async def test_a_forgetting_that_was_interrupted_before_the_wiping_is_finished_b
         house.household.historian.upkeep.look_after(0)
         with house.household.database.read() as connection:
             assert connection.execute("SELECT count(*) FROM settings WHERE key = 'wipe_due'").fetchone() == (0,)
+
+
+async def test_bounds_that_are_the_wrong_way_round_are_swapped_with_a_word(tmp_path: Path) -> None:
+    async with home(tmp_path, run=False) as house, person(house) as alice:
+        await alice.call("messages_append", messages=[said("m1", "梨花开了。"), said("m2", "x", ts="2026-05-01")])
+        bounds = {"since": "2026-03-02", "until": "2026-03-01"}
+        foreseen = await alice.call("forget", **bounds)
+        assert foreseen["counts"] == [{"what": "messages", "count": 1}]
+        assert foreseen["notes"] == ["since was after until; they were swapped."]
+        assert await forget(alice, **bounds) == {"messages": 1}

@@ -35,6 +35,8 @@ async def test_a_note_is_kept_changed_and_let_go_of(tmp_path: Path) -> None:
             "memory_update", note_id=other["note"]["note_id"], text="对花生过敏。"
         )
         await alice.call("memory_delete", note_id=other["note"]["note_id"])
+        again = await alice.call("memory_delete", note_id=other["note"]["note_id"])
+        assert again == {"note_id": other["note"]["note_id"]}, "a repeat is told that it is done"
         third = await alice.call("memory_add", text="Vegetarian.")
         assert third["note"]["note_id"] not in {first["note"]["note_id"], other["note"]["note_id"]}
         assert await notes(alice) == ["对花生过敏。", "Vegetarian."]
@@ -73,6 +75,9 @@ async def test_notes_are_of_the_conversation_they_are_pinned_in(tmp_path: Path) 
         assert await notes(host.acting("bob", group_id="hikers")) == ["Of hikers."], "a group's notes are its members'"
         await people["bob"].call("memory_delete", note_id="p1")
         assert await notes(people["alice"]) == ["Of alice."]
+        await people["hikers"].call("memory_add", text="Another.")
+        await people["hikers"].call("memory_delete", note_id="p2")
+        assert "There is no pinned note" in await people["alice"].refused("memory_delete", note_id="p2")
 
 
 async def test_a_credential_is_masked_in_a_note(tmp_path: Path) -> None:

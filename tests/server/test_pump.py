@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from historian.errors import ShiguanError, StoreError
+from server.app import build_app
 from server.owner.attach import Attachment
 from server.owner.pump import CUT_OFF, Pump
 
@@ -402,3 +403,9 @@ def _request(kind: str, number: int) -> dict[str, Any]:
 
 def _is_safe(request: dict[str, Any]) -> bool:
     return request["method"] != "tools/call" or request["params"]["name"] == "end"
+
+
+def test_a_forgetting_is_not_repeated_since_a_second_one_could_not_tell_what_the_first_one_did() -> None:
+    repeatable = build_app(("admin", "pinned")).repeatable
+    assert "forget" not in repeatable
+    assert "memory_delete" in repeatable

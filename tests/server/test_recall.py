@@ -214,3 +214,22 @@ async def test_what_other_people_said_is_nowhere_in_what_the_model_is_told(tmp_p
     assert points(answer) == []
     assert doubts(answer) == {"用户住在杭州": "There is no such message in this scope."}
     assert "只猫" not in json.dumps([one.body for one in asked.asked], ensure_ascii=False)
+
+
+async def test_switched_off_no_model_is_asked_and_what_is_found_first_is_shown(tmp_path: Path) -> None:
+    async with recalling(tmp_path, by_json({"view": {"points": [CITY]}})) as (alice, model, house):
+        house.household.live.replace(replace(house.household.live.now, enabled=False))
+        view = await alice.call("recall", question="我住在哪里？", time_range={"since": "2026-05-01"})
+        assert model.asked == []
+        assert "switched off" in view["stopped"]
+        assert any("switched off" in sentence for sentence in view["degraded"])
+        assert "我住在杭州，养了 2 只猫" in [one["content"] for one in view["evidence"]]
+
+
+async def test_bounds_that_are_the_wrong_way_round_are_swapped_with_a_word(tmp_path: Path) -> None:
+    async with recalling(tmp_path, by_json({"view": {"points": [CITY]}}), rounds=1) as (alice, _, house):
+        house.household.live.replace(replace(house.household.live.now, enabled=False))
+        bounds = {"since": "2026-06-01", "until": "2026-05-01"}
+        view = await alice.call("recall", question="我住在哪里？", time_range=bounds)
+        assert view["notes"][0] == "since was after until; they were swapped."
+        assert [view["limits"]["time_range"][one][:10] for one in ("since", "until")] == ["2026-05-01", "2026-06-01"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,10 @@ import anyio
 import pytest
 
 from historian.clock import FixedClock
-from historian.model import Scope
+from historian.model import Owner, Scope
+from server.commands.queue import job_line
+from server.commands.status import status_lines
+from server.owner.overview import Overview
 from tests.kit.home import Home, Person, home
 
 NEVER = "0123456789abcdef0123456789abcdef"
@@ -124,6 +128,32 @@ async def test_what_runs_by_rules_is_told_with_the_moment_since_when(tmp_path: P
         assert timedelta(0) <= datetime.now(UTC) - since < timedelta(minutes=2)
         again = await alice.call("memory_status")
         assert [one["since"] for one in again["troubles"]] == [trouble["since"]]
+
+
+async def test_the_command_line_tells_of_the_whole_folder_what_memory_status_tells_of_one_scope(tmp_path: Path) -> None:
+    blocked(tmp_path)
+    async with home(tmp_path) as house, house.client("bob") as bob:
+        job_id = await failed(bob, "Bo 住在杭州。")
+        status = await bob.call("memory_status", job_id=job_id)
+        shown = Overview(house.household)
+        [job] = shown.queue({"action": "list"})["jobs"]
+        mine = status["job"]
+        assert (job["whose"], job["state"], job["step"]) == ("user:bob", "failed", mine["step"])
+        assert (job["attempts"], job["error"], job["next_retry"]) == (mine["attempts"], mine["error"], None)
+        assert 0 <= job["age_seconds"] < 600
+        house.household.historian.steps.enter(job_id, "merge")
+        line = job_line(shown.queue({})["jobs"][0])
+        for told in ("failed", "user:bob", "step merge", f"attempts {mine['attempts']}", mine["error"]):
+            assert told in line
+
+        house.household.live.replace(replace(house.household.live.now, enabled=False))
+        house.household.profiles.waiting.note_rules(Owner("user", "bob"), "the model gave no usable answer")
+        told = "\n".join(status_lines(shown.status({})))
+        assert "memory is switched off" in told
+        assert f"(since {datetime.now(UTC).year}" in told
+        assert "no chat model is configured" in told
+        assert "user:bob merged by rules: the model gave no usable answer" in told
+        assert "all in effect" in told
 
 
 # ---- what can be done

@@ -143,6 +143,23 @@ async def test_switched_off_every_tool_that_answers_from_memory_says_so(tmp_path
         assert (await alice.call("messages_list"))["items"] == [], "the record is another matter, and answers as ever"
 
 
+async def test_switched_off_the_memory_of_a_group_says_so_and_what_shall_be_considered_waits_with_a_word(
+    tmp_path: Path,
+) -> None:
+    async with at_home(tmp_path) as (house, _), house.client(group="team", toolsets=("host", "group")) as alice:
+        write(tmp_path, OFF)
+        await until(lambda: not house.household.live.enabled)
+        listed = await alice.call("group_memories")
+        found = await alice.call("search_group_memories", query="杭州")
+        said = {"message_id": "m", "conversation_id": "c", "role": "user", "content": "我对花生过敏", "ts": 1771569000}
+        taken = await alice.call("messages_append", messages=[said], consider=True)
+        assert taken["job_ids"]
+        for sentences in (listed["degraded"], found["degraded"], taken["warnings"]):
+            assert any("switched off" in sentence for sentence in sentences), sentences
+        silent = await alice.call("messages_append", messages=[said | {"message_id": "m2"}])
+        assert silent["warnings"] == []
+
+
 async def test_what_waits_is_done_when_the_memory_is_switched_on_again_while_it_runs(tmp_path: Path) -> None:
     async with at_home(tmp_path, "[historian]\npoll_interval_seconds = 3600\n", run=False) as (_, alice):
         jobs = [(await alice.call("end", observations=[f"Parcel {n} 到了。"]))["job_id"] for n in range(3)]

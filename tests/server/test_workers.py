@@ -178,3 +178,16 @@ async def test_eight_workers_over_twenty_people_leave_everything_exactly_once(tm
         with house.household.database.read() as connection:
             texts = [row[0] for row in connection.execute("SELECT text FROM events")]
         assert sorted(texts) == sorted(f"Parcel K{n} 到了。" for n in range(80))
+
+
+@pytest.mark.anyio
+async def test_a_job_of_a_kind_that_this_version_does_not_know_fails_at_once(tmp_path: Path) -> None:
+    async with home(tmp_path, run=False) as house:
+        queue = house.household.queue
+        queue.enqueue("novel", "user:alice", {})
+        job = queue.claim()
+        assert job is not None
+        assert house.household.historian.do(job)
+        assert (queue.stats().pending, queue.stats().processing) == (0, 0)
+        [failed] = queue.jobs("failed")
+        assert "unknown kind 'novel'" in str(failed.reason)

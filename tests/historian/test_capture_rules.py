@@ -1,0 +1,162 @@
+"""What rules take out of a conversation: lasting things that people say of themselves, and no small talk."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from historian.capture_rules import spelled, worth_keeping
+from historian.rewrite import RewriteContext, rewrite_offline
+
+KEPT = """
+我不能吃花生
+我不能喝牛奶。
+我完全不能碰海鲜
+我从小不能吃虾
+我有糖尿病
+我有高血压
+我有心脏病，平时要吃药
+我有哮喘。
+我患有痛风
+我去年确诊了乳糜泻症
+我乳糖不耐受
+我对麸质不耐受
+我怕狗
+我很怕蜘蛛
+我从小怕黑
+我恐高
+我晕车
+我35岁
+我今年 35 岁了
+我三十五岁了。
+我单身
+我还单身
+我已婚
+我色盲
+我属马
+I can't eat peanuts.
+I cannot drink milk.
+I can't have gluten.
+I really can't tolerate dairy
+I have diabetes.
+I have type 2 diabetes.
+I have celiac disease.
+I've got high blood pressure.
+I was diagnosed with ADHD.
+I suffer from migraines.
+I'm lactose intolerant.
+I’m allergic to nuts
+I am severely allergic to bees.
+I'm 35 years old
+I'm afraid of dogs
+I'm terrified of spiders.
+I'm single.
+i'm allergic to nuts
+im allergic to nuts
+Im vegan
+i live in bern
+i like tea
+i really love hiking
+i work at a bank
+i am a nurse
+i have two kids
+i moved to oslo in 2020
+i don't eat pork
+my name is bob and i live in bern
+我住在伯尔尼, i work at SBB
+""".strip().splitlines()
+SMALL_TALK = """
+我不能来了
+我不能吃了
+我今天不能喝酒
+我不能吃太多
+我不能吃这个
+我不能喝了。
+我有点累
+我有点近视
+我有事
+我有病吧
+我有毛病
+我有一些问题
+我有心病
+我得了第一名
+我怕来不及
+我怕他生气
+我怕你忘了
+我怕下雨
+我怕水太烫
+我晕了
+我晕车了
+我5岁的时候
+我单身派对几点开始？
+我不耐烦了
+我没法去
+我不敢说
+我不敢碰你的电脑
+I have a question
+I have a headache
+I have an idea.
+I have no allergies today
+i can't come
+i can't eat anything today
+I can't eat any more.
+I can't eat peanuts right now
+I can't drink this
+I can't have a meeting tomorrow
+I'm afraid of being late
+I'm afraid not.
+I'm afraid that it broke
+I'm 5 minutes late
+i'm tired
+im so hungry
+i think so
+i need help
+i just got here
+i'd like a coffee
+i love it!
+i.e. like tea
+i) like the first one
+(i) own the second
+for i have a look at the loop
+World War I started as a local conflict
+Part I was born in exile
+table i lists the results
+im haus ist es warm
+kot i pies
+if i lived in bern, i would ski
+do i like tea?
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("sentence", KEPT)
+def test_what_somebody_says_of_themselves_for_long_is_worth_keeping(sentence: str) -> None:
+    """P69: short as it is, and in lower case too."""
+    assert [worth.sentence for worth in worth_keeping(sentence)] == [sentence]
+
+
+@pytest.mark.parametrize("sentence", SMALL_TALK)
+def test_small_talk_and_what_holds_for_now_is_not_worth_keeping(sentence: str) -> None:
+    """P80: junk is not stored."""
+    assert worth_keeping(sentence) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "statement"),
+    [
+        ("i'm allergic to nuts", "小明 is allergic to nuts"),
+        ("im allergic to nuts", "小明 is allergic to nuts"),
+        ("i live in bern", "小明 lives in bern"),
+        ("i like tea and i hate coffee", "小明 likes tea and 小明 hates coffee"),
+        ("I can't eat peanuts.", "小明 can't eat peanuts."),
+        ("I have celiac disease.", "小明 has celiac disease."),
+        ("我不能吃花生", "小明不能吃花生"),
+        ("我怕狗", "小明怕狗"),
+        ("我35岁", "小明35岁"),
+        ("the list i) and i.e. stay", "the list i) and i.e. stay"),
+    ],
+)
+def test_the_statement_names_the_speaker_however_the_first_person_is_spelled(said: str, statement: str) -> None:
+    """P69."""
+    context = RewriteContext(said_at=datetime(2026, 3, 1, tzinfo=UTC), speaker_name="小明")
+    assert rewrite_offline(spelled(said), context).text == statement
