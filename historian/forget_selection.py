@@ -56,6 +56,11 @@ class Selection:
         """Say whether an instant lies in the time range."""
         return (self.since_ms is None or ms >= self.since_ms) and (self.until_ms is None or ms < self.until_ms)
 
+    @property
+    def is_at_any_time(self) -> bool:
+        """Whether it means what has no time, too."""
+        return self.since_ms is None and self.until_ms is None
+
     def fits(self, text: str) -> bool:
         """Say whether a text has what is sought, as the word index of the record would; any has, without a query."""
         return not self.query or self.sought.is_in(text)
@@ -68,18 +73,19 @@ class Selection:
 
 @dataclass(slots=True)
 class Doomed:
-    """Rows of messages, events, memos and pinned notes that are to go."""
+    """Rows of messages, events, memos and pinned notes that are to go, and texts in profiles with whose those are."""
 
     messages: set[int] = field(default_factory=set[int])
     events: set[int] = field(default_factory=set[int])
     memos: set[int] = field(default_factory=set[int])
     pinned: set[int] = field(default_factory=set[int])
+    lines: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
 
     def token(self, scope: Scope, selection: Selection) -> str:
         """Return what confirms to forget exactly this; it differs as soon as anything more or less is meant."""
         rows = [sorted(self.messages), sorted(self.events), sorted(self.memos), sorted(self.pinned)]
         # not of the words of the selection: an id that is somebody else's must read like one that is nobody's
-        document = json.dumps([scope.owner.key, scope.user_id, selection.everything, rows])
+        document = json.dumps([scope.owner.key, scope.user_id, selection.everything, rows, sorted(self.lines)])
         return hashlib.sha256(document.encode()).hexdigest()[:24]
 
 

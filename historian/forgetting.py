@@ -17,6 +17,7 @@ from historian.errors import ConflictError, ShiguanError
 from historian.events import EVENT_WORDS
 from historian.forget_cascade import Consequences, EventKey, consequences
 from historian.forget_jobs import JobCleaner
+from historian.forget_lines import LineSearch
 from historian.forget_profiles import ProfileCleaner
 from historian.forget_rows import RowRemover, remove_person
 from historian.forget_selection import Selection, Selector
@@ -113,6 +114,7 @@ class Forgetter:
 
     def _found(self, connection: sqlite3.Connection, scope: Scope, selection: Selection) -> tuple[Consequences, str]:
         doomed = self._selector.find(scope, selection)
+        doomed.lines = LineSearch(scope, selection).find(self._profiles)
         token = doomed.token(scope, selection)
         repeats = selection.event_id is not None or bool(selection.query)
         whole = scope.owner.key if selection.everything else None
@@ -142,7 +144,7 @@ class Forgetter:
     def _clean_profiles(
         self, scope: Scope, selection: Selection, found: Consequences, counts: Counter[str]
     ) -> _Affected:
-        cleaner = ProfileCleaner(found, self._text_of(found))
+        cleaner = ProfileCleaner(found, self._text_of(found), LineSearch(scope, selection))
         affected = _Affected()
         for entity in self._profiles.known():
             if selection.everything and entity == scope.owner:
@@ -167,7 +169,7 @@ class Forgetter:
                     "SELECT row, line FROM profile_drops WHERE entity_type = ? AND entity_id = ?",
                     (entity.kind, entity.id),
                 ).fetchall()
-                gone = [row for row, line in rows if cleaner.says(line, profile)]
+                gone = [row for row, line in rows if cleaner.says(entity, line, profile)]
                 connection.execute(
                     "DELETE FROM profile_drops WHERE row IN (SELECT value FROM json_each(?))", (json.dumps(gone),)
                 )
@@ -217,6 +219,7 @@ def _foreseen(found: Consequences) -> dict[str, int]:
         "events": len(doomed.events),
         "memos": len(doomed.memos),
         "pinned notes": len(doomed.pinned),
+        "profile lines": len(doomed.lines),
         "events rewritten or flagged": len(found.rewritten),
         **_statements(found),
     }

@@ -290,6 +290,48 @@ async def test_notes_and_memos_are_meant_by_their_words_as_messages_are(tmp_path
         assert "eight" in str(await alice.call("memory_list"))
 
 
+async def test_a_search_means_what_a_human_wrote_into_the_profile_too(tmp_path: Path) -> None:
+    """P102: lines, prose, tags and own keys, in earlier versions and in a broken file as well; nobody else's."""
+    folder = tmp_path / "data"
+    async with home(folder) as house, person(house) as alice, person(house, "bob") as bob:
+        for client, name in ((alice, "Alice"), (bob, "Bob")):
+            await client.remember(f"{name} keeps bees.", source_message="bees")
+            file = next(one for one in (folder / "profiles" / "users").glob("*.md") if name.lower() in one.stem)
+            written = (
+                "- Went to Zanzibar once.\n- 对紫苏鲤鱼过敏。\n- Likes art.\n\nThe party was nice.\nZanzibar, again.\n"
+            )
+            file.write_text(
+                file.read_text("utf-8").replace("\n---\n", "\nplace: Zanzibar\n---\n", 1) + written, "utf-8"
+            )
+            await client.call("get_profile")
+        hers = next(one for one in (folder / "profiles" / "users").glob("*.md") if "alice" in one.stem)
+        assert (await forget(alice, query="party NOT nice")) == {}
+        assert (await forget(alice, query="Zanzibar OR 紫苏鲤鱼"))["profile lines"] >= 2
+        left = hers.read_text("utf-8")
+        assert not [word for word in ("Zanzibar", "紫苏") if word in left]
+        assert not [word for word in ("keeps bees", "Likes art.", "The party was nice.") if word not in left]
+        assert "profile lines" not in str((await alice.call("forget", query="Zanzibar"))["counts"])
+        assert (await bob.call("forget", query="Zanzibar"))["counts"] == [{"what": "profile lines", "count": 2}]
+        hers.write_text("no profile\nZanzibar\nlast\n", "utf-8")
+        await forget(bob, query="Zanzibar")
+        assert "Zanzibar" in hers.read_text("utf-8")
+        await forget(alice, query="Zanzibar")
+        assert hers.read_text("utf-8") == "no profile\nlast\n"
+        await forget(bob, query="紫苏鲤鱼")
+    assert traces(folder, "Zanzibar", "紫苏鲤鱼") == []
+
+
+async def test_a_line_that_a_human_worded_goes_and_the_statement_behind_it_does_not_come_back(tmp_path: Path) -> None:
+    """P103: what was corrected by hand is not made wrong again by forgetting the correction."""
+    async with home(tmp_path / "data") as house, person(house) as alice:
+        await alice.remember("Alice lives in Bern.", source_message="I live in Bern.")
+        file = next((tmp_path / "data" / "profiles" / "users").glob("*.md"))
+        file.write_text(file.read_text("utf-8").replace("- Alice lives in Bern.", "- Alice lives in Oslo."), "utf-8")
+        assert "Oslo" in str(await alice.call("get_profile"))
+        assert (await forget(alice, query="Oslo"))["profile lines"] >= 1
+        assert (await alice.call("get_profile"))["text"].count("lives in") == 0
+
+
 async def test_forgotten_messages_come_back_only_when_asked(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     async with home(folder) as house, person(house) as alice:
