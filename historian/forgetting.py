@@ -29,6 +29,7 @@ from historian.profile_index import PROFILE_WORDS
 from historian.profiles import ProfileStore
 from historian.queue import Queue
 from historian.readable import MESSAGE_WORDS
+from historian.returned import ReturnedTexts
 from historian.standstill import Standstill
 
 BACKUPS = "Backups and exports that were made before still hold it; delete them, or make them anew."
@@ -67,6 +68,7 @@ class Forgetter:
         biographer: Biographer,
         queue: Queue,
         indexer: Indexer,
+        returned: ReturnedTexts,
         standstill: Standstill,
         wipe: Callable[[frozenset[str]], None],
         clock: Clock,
@@ -78,6 +80,7 @@ class Forgetter:
         self._biographer = biographer
         self._queue = queue
         self._indexer = indexer
+        self._returned = returned
         self._standstill = standstill
         self._wipe = wipe
         self._clock = clock
@@ -138,6 +141,7 @@ class Forgetter:
         gone = {"messages": found.doomed.messages, "events": found.doomed.events, "group_memories": statements}
         for collection, rows in gone.items():
             self._indexer.discard(collection, sorted(rows))
+        self._returned.let_go(None if _is_known_in_groups(scope, found) else scope.user_id)
         counts.update(_statements(found))
         return {name: count for name, count in counts.items() if count}
 
@@ -203,6 +207,12 @@ class Forgetter:
         self._wipe(names)
         with self._database.write() as connection:
             connection.execute("DELETE FROM settings WHERE key = ?", (_DUE,))
+
+
+def _is_known_in_groups(scope: Scope, found: Consequences) -> bool:
+    """Whether something of it was said in a group: nobody knows to whom there it was given back."""
+    owners = {*found.message_ids, *(owner for owner, _ in [*found.gone, *found.changed])}
+    return scope.group_id is not None or any(Owner.of_key(key).kind == "group" for key in owners)
 
 
 def _statements(found: Consequences) -> dict[str, int]:

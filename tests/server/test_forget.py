@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from historian.clock import SystemClock
 from historian.model import Owner, Scope
+from historian.returned import ReturnedTexts
 from historian.work import APPEND, scope_payload
 from tests.kit.home import Home, Person, home
 from tests.kit.scanning import traces
@@ -205,7 +207,11 @@ async def test_a_short_word_means_of_what_waits_what_has_it_and_nothing_else(
     folder = tmp_path / "data"
     async with home(folder, run=False) as house, person(house) as alice:
         for number, text in enumerate(STRANGERS):
-            work = {"scope": scope_payload(Scope("alice")), "message": said(f"s{number}", text), "timezone": "UTC"}
+            work: dict[str, object] = {
+                "scope": scope_payload(Scope("alice")),
+                "message": said(f"s{number}", text),
+                "timezone": "UTC",
+            }
             house.household.queue.enqueue(APPEND, Owner("user", "alice").key, work)
         for text in CATS:
             await alice.call("end", observations=[text], source_message=f"{text} Yes!", force=True)
@@ -330,6 +336,25 @@ async def test_a_line_that_a_human_worded_goes_and_the_statement_behind_it_does_
         assert "Oslo" in str(await alice.call("get_profile"))
         assert (await forget(alice, query="Oslo"))["profile lines"] >= 1
         assert (await alice.call("get_profile"))["text"].count("lives in") == 0
+
+
+async def test_what_was_given_back_and_is_forgotten_is_news_when_it_is_said_again(tmp_path: Path) -> None:
+    """P80, P102: no trace tells that it was known; what others were given stays known as that."""
+    texts = ("Alice lives in Lund.", "爱丽丝养了一只猫。")
+    async with home(tmp_path / "data") as house, person(house) as alice:
+        returned, others = house.household.historian.upkeep.returned, Scope("bob")
+        await alice.remember(*texts, source_message="I live in Lund. 我养了一只猫。")
+        returned.note(others, texts)
+        assert {*await alice.texts("Lund 一只猫")} == {*texts}
+        returned.flush()
+        assert all(returned.knows(Scope("alice"), text) for text in texts)
+        await forget(alice, query="Lund OR 猫")
+        for known in (returned, ReturnedTexts(house.household.database, SystemClock())):
+            assert not [text for text in texts if known.knows(Scope("alice"), text)]
+            assert all(known.knows(others, text) for text in texts)
+        await alice.remember(*texts, source_message="As I said, I live in Lund. 我养了一只猫。")
+        found = (await alice.call("search_events", query="Lund 一只猫"))["events"]
+        assert {event["text"] for event in found if "echo" not in event["flags"]} == {*texts}
 
 
 async def test_forgotten_messages_come_back_only_when_asked(tmp_path: Path) -> None:
