@@ -1,5 +1,7 @@
 """All benchmarks one after the other with short settings: `python -m benchmarks`, which is `make bench`.
 
+Left out are `recall` and `recall_agent`, which need labelled data that is not part of this repository.
+
 Arguments name the ones to run, for example `python -m benchmarks end size`.
 """
 
@@ -22,6 +24,10 @@ SETTINGS: dict[str, list[str]] = {
     "importing": ["10000"],
     "http": ["3", "10000"],
     "web": ["10000", "20"],
+    "evidence": ["--size", "10000", "--rounds", "20"],
+    "erring": ["20"],
+    "gate": ["tests/cases/gate.jsonl"],
+    "times": ["tests/cases/times.jsonl"],
 }
 HERE = Path(__file__).resolve().parent
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import socket
 import stat
@@ -80,51 +79,6 @@ class DiskCheck:
 
 def _free_bytes(folder: Path) -> int:
     return shutil.disk_usage(folder).free
-
-
-class PermissionsCheck:
-    """Nobody else may enter the folder, nor read the files in it."""
-
-    name = "permissions"
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def find(self, *, fix: bool) -> list[Finding]:
-        """Return what others may read. A file behind a closed folder is a lesser matter. Knows nothing on Windows."""
-        del fix
-        loose = self._loose()
-        found: list[Finding] = []
-        is_open = self._folder in loose
-        if is_open:
-            found.append(Finding(self.name, "error", "Other users of this machine can enter the data folder.", True))
-        found += [
-            Finding(self.name, "error" if is_open else "warning", f"Other users may read {path.name}.", True)
-            for path in loose
-            if path != self._folder
-        ]
-        return found
-
-    def mend(self) -> None:
-        """Take every permission from everybody else. Raises StoreError."""
-        for path in self._loose():
-            with DiskErrors():
-                path.chmod(stat.S_IMODE(path.stat().st_mode) & 0o700)
-
-    def _loose(self) -> list[Path]:
-        if os.name == "nt":
-            return []
-        with DiskErrors():
-            paths = [self._folder, *sorted(self._folder.iterdir())]
-            return [path for path in paths if _is_loose(path, is_folder=path == self._folder)]
-
-
-def _is_loose(path: Path, *, is_folder: bool) -> bool:
-    try:
-        mode = path.lstat().st_mode
-    except FileNotFoundError:
-        return False
-    return (is_folder or stat.S_ISREG(mode)) and bool(mode & 0o077)
 
 
 class LeftoversCheck:

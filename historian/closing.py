@@ -173,7 +173,11 @@ class TurnCloser:
             return False
         if session.request_id is None and self._seconds_since(known.at) >= REPEAT_SECONDS:
             return True
-        return self._has_failed(known.job_id)
+        return self._is_gone(known.job_id)
+
+    def _is_gone(self, job_id: str) -> bool:
+        """Say whether nothing came or is left of a job: it failed, or what came of it was forgotten."""
+        return self._has_failed(job_id) or self._receipts.left_nothing(job_id)
 
     def _has_failed(self, job_id: str) -> bool:
         job = self._queue.get(job_id)
@@ -196,7 +200,7 @@ class TurnCloser:
     def _earlier(self, owner: Owner, mark: str, session: Session, now: datetime) -> ReceiptRow | None:
         """Return the job that the same content made before this process knew of it."""
         found = self._receipts.by_fingerprint(owner, mark)
-        if found is None or self._has_failed(found.job_id):
+        if found is None or self._is_gone(found.job_id):
             return None
         is_recent = (now - found.created_at).total_seconds() < REPEAT_SECONDS
         return found if session.request_id is not None or is_recent else None

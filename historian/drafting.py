@@ -11,6 +11,7 @@ from historian.gate import inspect
 from historian.identity import check_identity, unsupported_persons
 from historian.identity_words import Material
 from historian.model import ECHO, Event, Origin
+from historian.returned import bare
 from historian.rewrite import RewriteContext, Rewritten, rewrite_offline
 from historian.scribe import Brief, Phrase, Scribe, Task
 from historian.work import TurnWork
@@ -33,10 +34,21 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What is asked of the memory: which earlier event says the same, and whether the record knows a name."""
+    """What is asked of the memory: which earlier event says the same, and whether the record knows a name.
+
+    `stands` says of a statement, and of the earlier event that says the same, whether the profiles say it now.
+    """
 
     same_as: Callable[[str], str | None]
     mentions: Callable[[str], bool]
+    stands: Callable[[str, str | None], bool] = lambda text, earlier: True
+
+    def is_echo(self, work: TurnWork, index: int, text: str) -> bool:
+        """Say whether an observation only gives back what stands anyway; what was forgotten or overtaken is news."""
+        if index not in work.echoes:
+            return False
+        text = bare(text)
+        return self.stands(text, self.same_as(text))
 
 
 def draft_events(
@@ -47,7 +59,7 @@ def draft_events(
     for index, draft in sorted(draft_statements(work, evidence, remembered, scribe).items()):
         observation = work.turn.observations[index]
         earlier = remembered.same_as(draft.text) or next((e.event_id for e in events if e.text == draft.text), None)
-        if index in work.echoes:
+        if remembered.is_echo(work, index, draft.text):
             draft = replace(draft, flags=(*draft.flags, ECHO))  # noqa: PLW2901
             earlier = earlier or ECHO
         events.append(_event(work, evidence, end_seq, index, observation, draft, earlier))
@@ -69,7 +81,11 @@ def draft_statements(
     drafts = {index: _by_rules(said[index], ruled[index], work, evidence, remembered) for index in said}
     if scribe is None or not scribe.is_there:
         return drafts
-    news = [i for i in said if i not in work.echoes and remembered.same_as(drafts[i].text) is None]
+    news = [
+        i
+        for i in said
+        if not remembered.is_echo(work, i, drafts[i].text) and remembered.same_as(drafts[i].text) is None
+    ]
     if news:
         tasks = [_task(said[i], ruled[i], work, evidence) for i in news]
         brief = _brief(work, evidence, context, [said[i] for i in news], [ruled[i] for i in news])

@@ -22,7 +22,7 @@ from historian.identity import negations
 from historian.identity_numbers import figures, ordered_numbers
 from historian.model import Owner
 from historian.patterns import lazy_pattern, words
-from historian.sameness import LETTER_A, statement_key
+from historian.sameness import LETTER_A, signs, statement_key
 from historian.wording import HEDGES, canonical, lemma
 
 CANDIDATES = 8
@@ -115,7 +115,7 @@ def _structure(text: str) -> tuple[object, ...]:
         tuple(_ASPECT.findall(folded)),
         text.rstrip().endswith(("?", "？")),
         len(LETTER_A.findall(text)),
-        tuple(re.findall(r"[%+#$€£¥°=<>/*&@~^|\\]", folded)),
+        tuple(signs(folded)),
     )
 
 

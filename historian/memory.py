@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, tzinfo
 
 from historian.context_views import ContextView
 from historian.errors import InvalidInputError
@@ -28,7 +27,7 @@ from historian.searching import EventQuery
 from historian.session import Session
 from historian.views import FoundEvents, FoundProfiles, Memo, ProfileView, Status
 from historian.writing import ScopedWriting
-from historian.zones import load_zone, parse_instant
+from historian.zones import load_zone, parse_bounds
 
 
 class Memory:
@@ -87,10 +86,12 @@ class ScopedMemory(ScopedWriting):
         time_to: str | None = None,
         automatic: bool = False,
     ) -> FoundEvents:
-        """Return what is remembered about `query`, best first; `time_from` is inclusive, `time_to` exclusive."""
+        """Return what is remembered about `query`, best first.
+
+        `time_from` is inclusive, `time_to` exclusive, but a date alone includes its day.
+        """
         zone = load_zone(self._session.timezone)
-        since = _bound(time_from, zone, "time_from")
-        until = _bound(time_to, zone, "time_to")
+        since, until = parse_bounds(time_from, time_to, zone, ("time_from", "time_to"))
         warnings: tuple[str, ...] = ()
         if since is not None and until is not None and since > until:
             since, until = until, since
@@ -184,15 +185,15 @@ class ScopedMemory(ScopedWriting):
     ) -> Forgotten:
         """Say what would be forgotten, and with the token that this gives, forget it and whatever rests on it.
 
-        What is meant is named by ids, or by all of conversation, time range (`until` exclusive) and search, or it is
-        everything that is this request's own.
+        What is meant is named by ids, or by all of conversation, time range (as in `search_events`) and search, or it
+        is everything that is this request's own.
 
         Raises:
             NotFoundError: an id is unknown in this scope.
             ConflictError: the token is not for what would be forgotten now.
         """
         zone = load_zone(self._session.timezone)
-        since_at, until_at, notes = in_order(_bound(since, zone, "since"), _bound(until, zone, "until"))
+        since_at, until_at, notes = in_order(*parse_bounds(since, until, zone))
         selection = Selection(
             message_ids=tuple(normalise_id(one, "message id") for one in message_ids),
             event_id=_identifier(event_id, "event_id"),
@@ -245,15 +246,6 @@ class ScopedMemory(ScopedWriting):
         if entity not in entities_of(self._scope):
             raise no_profile(entity)
         return entity
-
-
-def _bound(raw: str | None, zone: tzinfo, what: str) -> datetime | None:
-    if not raw:
-        return None
-    try:
-        return parse_instant(raw, zone)[0]
-    except InvalidInputError as error:
-        raise InvalidInputError(f"{what}: {error}") from None
 
 
 def _identifier(raw: str | None, what: str) -> str | None:

@@ -12,7 +12,7 @@ from historian.errors import InvalidInputError
 from historian.ids import normalise_id
 from historian.model import ROLES, Role
 from historian.readable import MessageFilter
-from historian.zones import parse_instant
+from historian.zones import parse_bounds
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _KEYS = ("role", "time_range", "conversation_id", "sender_id")
@@ -33,16 +33,14 @@ class Narrowing:
 def narrowing(raw: Mapping[str, object], zone: tzinfo) -> Narrowing:
     """Return what `{role?, time_range: {since?, until?}?, conversation_id?, sender_id?}` means; blank is left out.
 
-    `since` is inclusive, `until` exclusive; times without an offset are in `zone`, and bounds that are the wrong way
-    round are swapped with a warning.
+    `since` is inclusive, `until` exclusive, but a date alone includes its day; times without an offset are in `zone`,
+    and bounds that are the wrong way round are swapped with a warning.
 
     Raises:
         InvalidInputError: an unknown key, an unknown role, or a value that is no time or no id.
     """
     given = _known("filter", raw, _KEYS)
-    times = _known("time_range", _mapping(given.get("time_range", {})), _BOUNDS)
-    since, until = (_instant(times, name, zone) for name in _BOUNDS)
-    since, until, warnings = in_order(since, until)
+    since, until, warnings = in_order(*instant_bounds(given.get("time_range"), zone))
     role, conversation, sender = _role(given), _id(given, "conversation_id"), _id(given, "sender_id")
     wanted = MessageFilter(role, _ms(since), _ms(until), conversation, sender)
     applied = {
@@ -56,10 +54,10 @@ def narrowing(raw: Mapping[str, object], zone: tzinfo) -> Narrowing:
 
 
 def instant_bounds(raw: object, zone: tzinfo) -> tuple[datetime | None, datetime | None]:
-    """Return the aware bounds in `{since?, until?}` as they are given. Raises InvalidInputError."""
+    """Return the aware bounds in `{since?, until?}`, in the order in which they are given. Raises InvalidInputError."""
     times = _known("time_range", _mapping(raw or {}), _BOUNDS)
-    since, until = (_instant(times, name, zone) for name in _BOUNDS)
-    return since, until
+    since, until = (_written(times, name) for name in _BOUNDS)
+    return parse_bounds(since, until, zone)
 
 
 def in_order(
@@ -98,16 +96,13 @@ def _mapping(raw: object) -> Mapping[str, object]:
     return raw
 
 
-def _instant(times: Mapping[str, object], name: str, zone: tzinfo) -> datetime | None:
+def _written(times: Mapping[str, object], name: str) -> str | int | float | None:
     value = times.get(name)
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, _TIMES):
         raise InvalidInputError(f"{name}: The time must be a text or a number.")
-    try:
-        return parse_instant(value, zone)[0]
-    except InvalidInputError as error:
-        raise InvalidInputError(f"{name}: {error}") from None
+    return value
 
 
 def _role(given: Mapping[str, object]) -> Role | None:

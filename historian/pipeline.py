@@ -14,6 +14,7 @@ from historian.database import Database
 from historian.errors import InvalidInputError
 from historian.events import EventStore
 from historian.evidence import EvidenceFinder
+from historian.gate import GateKind
 from historian.indexer import Indexer
 from historian.intake import message_from
 from historian.job import Job
@@ -24,7 +25,7 @@ from historian.model import Event, Origin, Owner
 from historian.profile_merging import ProfileMerger
 from historian.receipts import ReceiptStore
 from historian.record import Record
-from historian.rewording import LineKeeper, targets
+from historian.rewording import LineKeeper, places, targets
 from historian.session import Session
 from historian.telemetry import Telemetry
 from historian.views import CaptureDecision, Memo
@@ -115,7 +116,11 @@ class Pipeline:
                 work,
                 evidence,
                 entry.end_seq,
-                Remembered(cache(partial(self._same_as, owner)), lambda name: self.evidence.mentions(work, name)),
+                Remembered(
+                    cache(partial(self._same_as, owner)),
+                    lambda name: self.evidence.mentions(work, name),
+                    partial(self.keeper.stands, places(work.scope.group_id, work.sender_id, work.scope.user_id)),
+                ),
                 self.scribe(),
             )
         step("store")
@@ -187,9 +192,21 @@ class Pipeline:
             if event is None or entry is None:
                 continue
             old_id = f"{correction.request_id}:{entry.end_seq}:{correction.index}"
+            if not self._is_worded_anew(event, self.events.named(event.owner, old_id)):
+                continue
             row = self.amendments.supersede(event.owner, old_id, event.same_as or event.event_id)
             rows += [] if row is None else [row]
         return rows
+
+    @staticmethod
+    def _is_worded_anew(event: Event, old: Event | None) -> bool:
+        """Say whether an event only makes absolute what is left to resolve in an old one; else it is another fact."""
+        from historian.corrections import words_anew
+
+        if old is None or old.is_absolute:
+            return False
+        found = [words for kind, _, words in (flag.partition(":") for flag in old.flags) if kind in tuple(GateKind)]
+        return any(words_anew(old.text, found, new) for new in (event.text, event.original))
 
     def _remember_memo(self, work: TurnWork, stored: list[Event]) -> None:
         memo = next((event for event in stored if not event.has_new_info), None)

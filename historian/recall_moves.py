@@ -30,7 +30,7 @@ class Look(BaseModel):
     query: Text = Field("", description="of a search: a question or statement; of lexical_search words and phrases")
     message_id: Text = Field("", description="of neighbors")
     since: Text = Field("", description="ISO 8601, inclusive")
-    until: Text = Field("", description="ISO 8601, exclusive")
+    until: Text = Field("", description="ISO 8601, exclusive; a date includes its day")
     role: Text = Field("", description="user, assistant, system or tool")
 
 

@@ -80,6 +80,17 @@ class ReceiptStore:
             ).fetchone()
         return _made(row) if row else None
 
+    def left_nothing(self, job_id: str) -> bool:
+        """Say whether a closed turn is done and has no event any more: all that came of it was forgotten."""
+        with self._database.read() as connection:
+            found = connection.execute(
+                "SELECT 1 FROM receipts AS r WHERE r.job_id = ? AND r.state = 'done' AND NOT EXISTS (SELECT 1"
+                " FROM events AS e WHERE e.owner_key = r.owner_key AND e.request_id = r.request_id"
+                " AND e.end_seq = r.end_seq)",
+                (job_id,),
+            ).fetchone()
+        return found is not None
+
     def waits(self, owner: Owner, since_ms: int, step_ms: int) -> dict[int, tuple[int, int]]:
         """Return for each `finished_ms // step_ms` since an instant how many jobs ended, and the longest wait in ms."""
         with self._database.read() as connection:

@@ -129,7 +129,7 @@ def _extract(tar: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> str
     """Write one file, durably, and return the digest of what was written."""
     digest = hashlib.sha256()
     with DiskErrors():
-        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _make_private(target.parent)
         descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as written, _content(tar, member) as stream:
         while True:
@@ -146,6 +146,13 @@ def _extract(tar: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> str
             written.flush()
             os.fsync(written.fileno())
     return digest.hexdigest()
+
+
+def _make_private(folder: Path) -> None:
+    """Make a folder and those above it, each for its owner alone: `parents=True` lets others read those between."""
+    if not folder.is_dir():
+        _make_private(folder.parent)
+        folder.mkdir(mode=0o700)
 
 
 def _wake(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -14,6 +15,7 @@ from historian.injection import looks_like_instruction
 from historian.merge import MAX_LINE_LENGTH, Drop, Merge, verify
 from historian.model import Event, Owner
 from historian.profile import PRIVATE, Profile, ProfileLine
+from historian.sameness import same_statement
 
 SAID_BETTER = "another line says it better"
 AT_ONCE = 100
@@ -40,6 +42,22 @@ class LineKeeper:
             self.amendments.carried(restated.event)
         return len(lagging)
 
+    def stands(self, into: Sequence[tuple[Owner, str]], text: str, event_id: str | None) -> bool:
+        """Say whether each of these profiles says `text` now, be it in a line whose last receipt is the event.
+
+        Raises:
+            StoreError: a profile cannot be read.
+        """
+        return all(self._says(entity, shown_in, text, event_id) for entity, shown_in in into)
+
+    def _says(self, entity: Owner, shown_in: str, text: str, event_id: str | None) -> bool:
+        profile, _ = self.biographer.read(entity)
+        return profile is not None and any(
+            same_statement(line.text, text) or (event_id is not None and line.events[-1:] == (event_id,))
+            for line in profile.lines
+            if line.shown_in == shown_in
+        )
+
     def _carry(self, restated: Restated) -> None:
         event = restated.event
         earlier = self.events.named(event.owner, event.same_as) if event.same_as is not None else None
@@ -56,14 +74,19 @@ class LineKeeper:
 
 
 def targets(event: Event) -> list[tuple[Owner, str]]:
-    """Return the profiles that an event belongs into, each with where its line may be shown.
+    """Return the profiles that an event belongs into, each with where its line may be shown."""
+    return places(event.group_id, event.sender_id or event.user_id, event.user_id)
+
+
+def places(group_id: str | None, sender_id: str, user_id: str) -> list[tuple[Owner, str]]:
+    """Return the profiles into which a statement belongs, each with where its line may be shown.
 
     In private that is the profile of the user, in a group those of the speaker and of the group.
     """
-    if event.group_id is None:
-        return [(Owner("user", event.user_id), PRIVATE)]
-    group = Owner("group", event.group_id)
-    return [(Owner("user", event.sender_id or event.user_id), group.key), (group, group.key)]
+    if group_id is None:
+        return [(Owner("user", user_id), PRIVATE)]
+    group = Owner("group", group_id)
+    return [(Owner("user", sender_id), group.key), (group, group.key)]
 
 
 def reworded(profile: Profile | None, *, entity: Owner, event_id: str, before: str, text: str, shown_in: str) -> Merge:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 
 from historian.patterns import lazy_pattern
@@ -20,13 +21,26 @@ _TOKEN = lazy_pattern(
     rf"(?:(?<![^\W{_CJK}])(?<!\.)[-+])?\d+(?:[.,:/-]\d+)*"  # a number, amount, time or date, with its sign
     rf"|[{_CJK}]"
     rf"|[^\W\d_{_CJK}]+(?:[-'.@][^\W\d_{_CJK}]+)*"  # a word, an address
-    r"|[\d_\w]"
-    r"|[?%+#$€£¥°=<>/*&@~^|\\]"  # signs that change what is said
-    r"|[\U0001f000-\U0001faff\u2600-\u27bf]"
+    r"|[\d_\w]|!=|(?<!\S)--?(?=[a-z])|[^\w\s]"
+)
+_SIGNS = frozenset("?%‰#/*&@\\^~") | {"!=", "-", "--"}
+"""Signs that change what is said, beside every symbol of mathematics, money and pictures."""
+_RAISED = str.maketrans({digit: f"^{number}" for number, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")})
+_MARK = "¦"
+"""Stands for what folding would take away."""
+_ABBREVIATION = lazy_pattern(
+    r"(?<![A-Za-z])(?:US|IT|WHO|AM|OR|IN|IS|SO|HE|ME|DO|GO|NO|ON|AS|AT|BE|IF|MAY|CAN|WILL)(?![A-Za-z])"
+)
+_BARE_DENIAL = lazy_pattern(
+    r"(?<=[不没])\s*[,;，；]|(?<=\bno)\s*[,;，；]|(?<=\bnot)\s*[,;，；]"
+)  # 说不，要加辣: who said no?
+_AT_THE_END = lazy_pattern(
+    r"(?<=[\u4e00-\u9fff])(?<![叫姓名啊呀呢哦嘛啦哈])[啊呀呢哦嘛啦哈](?=[^\w]*$|[，。！？；,!?;~…])"
 )
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "−": "-", "–": "-"})
 
 LETTER_A = lazy_pattern(r"(?<=[a-z] )A(?!\w)")  # plan A, vitamin A: no article
+_NAMED = lazy_pattern(r"(?<=[a-z] )(An|The|Very|Please)(?= [A-Z])")  # An Li, The Hague
 _CHINESE_DATE = lazy_pattern(r"(\d{4})\s*年\s*(\d{1,2})\s*月\s*(\d{1,2})\s*[日号]")
 _NUMERIC_DATE = lazy_pattern(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
 _CHINESE_CLOCK = lazy_pattern(r"(?<!\d)(\d{1,2})点(\d{1,2})分")
@@ -55,11 +69,14 @@ _PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 
-_LIGHT_PHRASES = lazy_pattern(r"非常|十分地?|其实|确实|真的|特别地|(?<!\w)of course(?!\w)")
-_LIGHT = frozenset("的了啊呀呢哦嘛啦哈很挺並并") | frozenset(
-    {"a", "an", "the", "very", "really", "quite", "indeed", "actually", "please"}
+_LIGHT_PHRASES = lazy_pattern(r"(?<![不没])(?<!不是)(?:非常|十分地?|其实|确实|真的|特别地)|(?<!\w)of course(?!\w)")
+_DEGREES = frozenset({"很", "挺", "very", "really", "quite", "indeed", "actually"})
+"""Words of emphasis: behind a denial they say how much, not very, 不是很."""
+_LIGHT = _DEGREES | frozenset("的了並并") | frozenset({"a", "an", "the", "please"})
+_DENIALS = frozenset({"not", "no", "never", "不", "没", "别"})
+_MEANT = lazy_pattern(
+    r"目的|的确|的士|的哥|了解|受不了|罢了|为了|除了|并且|并非|并列|并州|并购|并存|并发|并入|合并|兼并|挺身|力挺|挺进|挺拔|坚挺|笔挺"
 )
-_MEANT = lazy_pattern(r"目的|的确|了解|受不了|罢了|为了|除了|并且|并非|并列|挺身")
 """Words in which a light character is part of the meaning."""
 
 _REMEMBERED_CHARS = 2000
@@ -79,7 +96,8 @@ def statement_key(text: str) -> str:
 
 
 def _key(text: str) -> str:
-    folded = _folded(LETTER_A.sub("a_", text))
+    folded = _folded(_NAMED.sub(r"\1_", LETTER_A.sub("a_", _ABBREVIATION.sub(rf"\g<0>{_MARK}", text))))
+    folded = _AT_THE_END.sub("", _BARE_DENIAL.sub(_MARK, folded))
     folded = _CHINESE_DATE.sub(_date, folded)
     folded = _NUMERIC_DATE.sub(_date, folded)
     folded = _CHINESE_CLOCK.sub(lambda found: f" {int(found[1])}:{int(found[2]):02d} ", folded)
@@ -89,11 +107,20 @@ def _key(text: str) -> str:
     meant = {place for found in _MEANT.finditer("".join(tokens)) for place in range(*found.span())}
     kept: list[str] = []
     place = 0
-    for token in tokens:
-        if token not in _LIGHT or place in meant:
+    for at, token in enumerate(tokens):
+        following = tokens[at + 1] if at + 1 < len(tokens) else ""
+        if token not in _LIGHT or place in meant or _says_how_much(kept, token, following):
             kept.append(token)
         place += len(token)
     return "\x1f".join(kept or tokens or _tokens(folded))
+
+
+def _says_how_much(before: Sequence[str], token: str, following: str) -> bool:
+    """Tell whether a light word changes what is said: a few, not very, 不是很."""
+    if token == "a":
+        return following in ("few", "little")
+    denied = before[-1:] and (before[-1] in _DENIALS or (before[-1] == "是" and before[-2:-1] == ["不"]))
+    return token in _DEGREES and bool(denied)
 
 
 _remembered_key = lru_cache(maxsize=8192)(_key)
@@ -106,12 +133,25 @@ def same_statement(one: str, other: str) -> bool:
 
 
 def _folded(text: str) -> str:
-    folded = unicodedata.normalize("NFKC", text.translate(_APOSTROPHES)).casefold().translate(_APOSTROPHES)
+    folded = (
+        unicodedata.normalize("NFKC", text.translate(_APOSTROPHES).translate(_RAISED))
+        .casefold()
+        .translate(_APOSTROPHES)
+    )
     return _THOUSANDS.sub("", unicodedata.normalize("NFKC", folded))
 
 
 def _tokens(folded: str) -> list[str]:
-    return _TOKEN.findall(folded)
+    return [token for token in _TOKEN.findall(folded) if token[0].isalnum() or token[0] == "_" or _counts(token)]
+
+
+def signs(text: str) -> list[str]:
+    """Return the signs of a text that change what is said, in order."""
+    return [sign for sign in text if not sign.isalnum() and _counts(sign)]
+
+
+def _counts(token: str) -> bool:
+    return token in _SIGNS or len(token) > 1 or unicodedata.category(token) in ("Sm", "Sc", "So")
 
 
 def _date(found: re.Match[str]) -> str:

@@ -65,6 +65,7 @@ class Upkeep:
     finish_forgetting: Callable[[], None]
     evolve_schedule: EvolveSchedule
     under_way: dict[str, Job] = field(default_factory=dict[str, Job])
+    evolving_seconds: float = EVOLVING_SECONDS
 
     def start(self, tasks: TaskGroup) -> None:
         """Begin, in tasks of this group."""
@@ -177,7 +178,7 @@ class Upkeep:
         """Let groups evolve that are due, one after the other, on a thread of its own."""
         thread = anyio.CapacityLimiter(1)
         while True:
-            await anyio.sleep(EVOLVING_SECONDS)
+            await anyio.sleep(self.evolving_seconds)
             try:
                 while await anyio.to_thread.run_sync(self.evolve_schedule.run, abandon_on_cancel=True, limiter=thread):
                     pass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, time, timedelta, tzinfo
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -13,6 +13,7 @@ _EPOCH: Final = re.compile(r"[+-]?\d{9,14}(?:\.\d{1,9})?")
 _MILLISECONDS_FROM: Final = 100_000_000_000  # seconds of this size lie after the year 5138
 _BARE_Z: Final = re.compile(r"[Zz]\s*$")
 _DATED: Final = re.compile(r"\d{4}-?\d{2}-?\d{2}(?!\d)")
+_PLAIN_DAY: Final = re.compile(r"\s*\d{4}-?\d{2}-?\d{2}\s*")
 _LONGEST: Final = 64
 _EXAMPLE: Final = "write it like 2026-02-20, 2026-02-20T14:30:00+08:00 or 1771569000"
 
@@ -67,6 +68,47 @@ def parse_instant(raw: str | int | float, default_zone: tzinfo) -> tuple[datetim
     if _EPOCH.fullmatch(text):
         return _from_epoch(float(text)), False
     return _from_iso(text, default_zone)
+
+
+def parse_bounds(
+    since: str | int | float | None,
+    until: str | int | float | None,
+    zone: tzinfo,
+    names: tuple[str, str] = ("since", "until"),
+) -> tuple[datetime | None, datetime | None]:
+    """Return the aware instants from which (inclusive) and before which (exclusive) a caller asks.
+
+    An upper bound that is a date without a time of day includes that day in `zone`. Bounds that are the wrong way
+    round stay so, and to swap the instants keeps both days whole.
+
+    Raises:
+        InvalidInputError: one of them is no time; `names` says which.
+    """
+    first, last = _edges(since, zone, names[0]), _edges(until, zone, names[1])
+    if first is None or last is None:
+        return (first[0] if first else None), (last[1] if last else None)
+    is_backwards = first[0] > last[0] and first[0] >= last[1]
+    return (first[1], last[0]) if is_backwards else (first[0], last[1])
+
+
+def _edges(raw: str | int | float | None, zone: tzinfo, name: str) -> tuple[datetime, datetime] | None:
+    """Return where what a caller wrote begins, and where it has ended: a day, or an instant."""
+    if raw is None or raw == "":
+        return None
+    try:
+        at, _ = parse_instant(raw, zone)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{name}: {error}") from None
+    return at, _day_end(at) if isinstance(raw, str) and _PLAIN_DAY.fullmatch(raw) else at
+
+
+def _day_end(midnight: datetime) -> datetime:
+    try:
+        end = midnight + timedelta(days=1)
+        end.astimezone(UTC)
+    except OverflowError:  # the calendar ends with this day
+        return datetime.combine(midnight, time.max, midnight.tzinfo)
+    return end
 
 
 def _from_iso(text: str, default_zone: tzinfo) -> tuple[datetime, bool]:

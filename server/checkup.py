@@ -8,8 +8,9 @@ from pathlib import Path
 
 from historian.biographer import Biographer
 from historian.check_database import DatabaseCheck, WordsCheck
-from historian.check_folder import DiskCheck, LeftoversCheck, PermissionsCheck, QueueCheck
+from historian.check_folder import DiskCheck, LeftoversCheck, QueueCheck
 from historian.check_groups import GroupsCheck
+from historian.check_permissions import PermissionsCheck
 from historian.check_profiles import ProfilesCheck
 from historian.check_vectors import VectorsCheck
 from historian.clock import Clock
@@ -24,6 +25,8 @@ from historian.queue import Queue
 from historian.trial import Trial
 from server.folder import QUEUES_NAME, VECTORS_NAME
 from server.owner.address import has_unix_sockets, socket_path
+from server.server_settings import ServerSettings
+from server.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +40,9 @@ class Patient:
     queue: Queue
 
 
-def make_doctor(folder: Path, patient: Patient, clock: Clock) -> Doctor:
-    """Return who examines the folder and its open stores."""
+def make_doctor(settings: Settings, patient: Patient, clock: Clock) -> Doctor:
+    """Return who examines the data folder and its open stores."""
+    folder = settings.data_dir
     queues, profiles = folder / QUEUES_NAME, folder / "profiles"
     written = (folder, *(queues / state for state in STATES), profiles / "users", profiles / "groups")
     return Doctor(
@@ -50,10 +54,17 @@ def make_doctor(folder: Path, patient: Patient, clock: Clock) -> Doctor:
             QueueCheck(patient.queue),
             VectorsCheck(patient.engine, patient.indexer, Trial(folder / VECTORS_NAME, clock)),
             DiskCheck(folder),
-            PermissionsCheck(folder),
+            PermissionsCheck(folder, (profiles, queues), _secrets(settings.server)),
             LeftoversCheck(written, lambda: _socket_folders(folder)),
         ]
     )
+
+
+def _secrets(server: ServerSettings) -> dict[str, Path]:
+    """Return the files that open the memory, by the setting that names them; a key that only verifies is no secret."""
+    is_shared = any(name.startswith("HS") for name in server.jwt_algorithms)
+    named = {"server.token_file": server.token_file, "server.jwt_key_file": server.jwt_key_file if is_shared else ""}
+    return {setting: Path(path).expanduser().absolute() for setting, path in named.items() if path}
 
 
 def _socket_folders(folder: Path) -> Sequence[Path]:

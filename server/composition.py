@@ -293,7 +293,7 @@ def _household(ground: Ground, floors: Floors) -> Household:
         reranker=models.reranker,
         profiles=profiles,
         make_store=lambda embedder: vector_store(settings, embedder, clock),
-        doctor=make_doctor(settings.data_dir, patient, clock),
+        doctor=make_doctor(settings, patient, clock),
         folder=settings.data_dir,
         live=ground.live,
         watch=ground.watch,

@@ -50,7 +50,7 @@ def _add_search(commands: Commands) -> None:
     add_identity(parser)
     parser.add_argument("query", help='a question; with --mode lexical words, "phrases", AND, OR, NOT')
     parser.add_argument("--since", help="only messages from this time on: ISO 8601, or a date")
-    parser.add_argument("--until", help="only messages before this time")
+    parser.add_argument("--until", help="only messages before this time; a date includes its day")
     parser.add_argument("--role", choices=("user", "assistant", "system", "tool"))
     parser.add_argument("--conversation", help="only this conversation id")
     parser.add_argument("--sender-id", help="only messages of this sender")

@@ -113,7 +113,7 @@ def _add_forget(commands: Commands) -> None:
     parser.add_argument("--event", metavar="ID", help="an event, with all events that say the same")
     parser.add_argument("--conversation", metavar="ID", help="a conversation, or the part of it that the others narrow")
     parser.add_argument("--since", metavar="TIME", help="what was said from this time on: ISO 8601, or a date")
-    parser.add_argument("--until", metavar="TIME", help="what was said before this time")
+    parser.add_argument("--until", metavar="TIME", help="what was said before this time; a date includes its day")
     parser.add_argument("--search", metavar="QUERY", help="what has all of these words")
     parser.add_argument("--everything", action="store_true", help="all that is this user's own, or this group's")
     parser.add_argument("--dry-run", action="store_true", help="say what would be forgotten, forget nothing")

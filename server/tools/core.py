@@ -64,7 +64,7 @@ def search_events(
     target_group_id: GroupId = "",
     top_k: TopK = 0,
     time_from: TimeBound = "",
-    time_to: TimeBound = "",
+    time_to: Annotated[str, Field(description="Exclusive; a date alone includes its day")] = "",
 ) -> Annotated[CallToolResult, EventsAnswer]:
     found = memory.search_events(
         query,

@@ -36,7 +36,7 @@ Vector = Annotated[list[Any], Field(max_length=8192), WithJsonSchema({"type": "a
 def messages_list(
     memory: Bound,
     since: Annotated[str, Field(description="ISO 8601, inclusive; naive times are in the session's zone")] = "",
-    until: Annotated[str, Field(description="ISO 8601, exclusive")] = "",
+    until: Annotated[str, Field(description="ISO 8601, exclusive; a date includes its day")] = "",
     role: Literal["", "user", "assistant", "system", "tool"] = "",
     conversation_id: str = "",
     page_size: Limit = 50,
@@ -107,7 +107,7 @@ TOOLS = [
         title="Search messages by words",
         description="Find raw messages that hold words or phrases, best first; Chinese, Japanese and Korean of any "
         "length match inside a sentence. If no message has all words, any of them count (see mode). filter time_range "
-        f"is since (inclusive) until (exclusive). {QUOTED}",
+        f"is since (inclusive) until (exclusive; a date includes its day). {QUOTED}",
         annotations=READ,
     ),
     Published(

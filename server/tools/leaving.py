@@ -65,7 +65,7 @@ def forget(  # noqa: PLR0913, PLR0917 - each way to say what is meant
     event_id: Annotated[str, Field(description="An event, with all that say the same")] = "",
     conversation_id: Annotated[str, Field(description="All of a conversation; narrowed by the next three")] = "",
     since: Annotated[str, Field(description="ISO 8601, inclusive")] = "",
-    until: Annotated[str, Field(description="ISO 8601, exclusive")] = "",
+    until: Annotated[str, Field(description="ISO 8601, exclusive; a date includes its day")] = "",
     query: Annotated[str, Field(description="What has all of these words", max_length=4000)] = "",
     everything: Annotated[bool, Field(description="All that is the asker's own, or this group's")] = False,
     confirm: Annotated[str, Field(description="From the first answer, once a person agreed", max_length=64)] = "",

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from historian.check_folder import DiskCheck, PermissionsCheck
+from historian.check_folder import DiskCheck
+from historian.check_permissions import PermissionsCheck
 from historian.doctor import Doctor, Finding, Report
 from historian.embed_fake import HashingEmbedder
 from historian.errors import PermanentModelError
@@ -246,6 +247,52 @@ def test_what_others_may_read_is_closed(tmp_path: Path) -> None:
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
         (folder / "owner.token").chmod(0o644)
         assert [one.severity for one in PermissionsCheck(folder).find(fix=False)] == ["warning"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
+def test_profiles_and_jobs_that_others_may_read_are_closed_and_counted_without_a_name(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    with household(folder) as opened:
+        mine, job = folder / "profiles" / "users" / "alice.md", folder / "queues" / "pending" / "x.json"
+        assert mine.is_file()
+        job.write_text("{}")
+        for path in (mine, job, job.parent):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        report = mended(opened, ("permissions", "warning"), ("permissions", "warning"))
+        assert sorted(one.message for one in report.fixed) == [
+            "Other users may read 1 file or folder of profiles.",
+            "Other users may read 2 files or folders of queues.",
+        ]
+        assert [stat.S_IMODE(path.stat().st_mode) for path in (mine, job, job.parent)] == [0o600, 0o600, 0o700]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
+@pytest.mark.parametrize(
+    ("algorithm", "expected"),
+    [("HS256", ["server.token_file", "server.jwt_key_file"]), ("RS256", ["server.token_file"])],
+)
+def test_what_opens_the_memory_is_looked_at_wherever_it_lies(
+    tmp_path: Path, algorithm: str, expected: list[str]
+) -> None:
+    """A key that only verifies may be read by all."""
+    folder = tmp_path / "data"
+    folder.mkdir(mode=0o700)
+    server = f'[server]\njwt_algorithms = ["{algorithm}"]\n'
+    for setting in ("token_file", "jwt_key_file"):
+        path = tmp_path / setting
+        path.write_text("secret")
+        path.chmod(0o644)
+        server += f"{setting} = '{path}'\n"
+    (folder / "shiguan.toml").write_text(server)
+    (folder / "shiguan.toml").chmod(0o600)
+    with household(folder, [], start=False) as opened:
+        left = only(opened, "permissions").run(fix=True).left
+        assert [one.message for one in left] == [
+            f"Other users may read the file of {name}; take that from them." for name in expected
+        ]
+        for setting in ("token_file", "jwt_key_file"):
+            (tmp_path / setting).chmod(0o640)
+        assert wrong(only(opened, "permissions").run()) == []
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sockets of POSIX")

@@ -318,3 +318,18 @@ def test_a_first_run_from_an_instant_reads_from_there(tmp_path: Path, houses: li
     now_ms = epoch_ms(house.clock.now())
     assert house.evolver.evolve(CLUB, 1, since_ms=now_ms - 1).notes == (NOTHING_SINCE,)
     assert house.evolver.evolve(CLUB, 1, since_ms=now_ms - 31 * 86_400_000).messages == 1
+
+
+@pytest.mark.parametrize(("floor", "proposed"), [(0.2, False), (0.6, True), (0.0, False)])
+def test_below_the_floor_of_the_settings_a_deletion_is_proposed(
+    tmp_path: Path, houses: list[GroupHouse], floor: float, proposed: bool
+) -> None:
+    chat = ScriptedChat(saying(TWO, []))
+    house = GroupHouse(tmp_path, chat, group=GroupOptions(strength_floor=floor))
+    houses.append(house)
+    house.say("we write Go")
+    house.evolver.evolve(CLUB, 1)
+    house.later(hours=1)
+    house.say("hello again")
+    house.evolver.evolve(CLUB, 1)
+    assert ("too weak: deletion proposed" in str(chat.asked[-1])) == proposed

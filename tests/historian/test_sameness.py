@@ -25,6 +25,10 @@ SAME = [
     ("Tom has a dog", "Tom has the dog"),
     ("ＡＢＣ　１２", "abc 12"),
     ("Cafe\u0301 Central", "Café Central"),
+    ("小李喜欢猫哦", "小李喜欢猫。"),
+    ("小李喜欢猫呀，也喜欢狗啊！", "小李喜欢猫，也喜欢狗"),
+    ("She is very happy", "She is really happy"),
+    ("The `docker` tool", "the docker tool"),
 ]
 
 DIFFERENT = [
@@ -61,6 +65,29 @@ DIFFERENT = [
     ("It is at 15:00", "It is at 15:30"),
     ("It costs $5", "It costs €5"),
     ("Good 😀", "Good 😡"),
+    ("林晓的体重≥60公斤", "林晓的体重≤60公斤"),
+    ("BTC went ↑ for Mara", "BTC went ↓ for Mara"),
+    ("x != y", "x = y"),
+    ("x ∈ M", "x ∉ M"),
+    ("3 × 4", "3 ÷ 4"),
+    ("Hotel Adler ⭐⭐", "Hotel Adler ⭐⭐⭐⭐⭐"),
+    ("It costs ₹500", "It costs ₽500"),
+    ("10³ files", "103 files"),
+    ("50‰", "50"),
+    ("--no-cache is set", "no-cache is set"),
+    ("Mara has few friends", "Mara has a few friends"),
+    ("Mara is not very ill", "Mara is not ill"),
+    ("Mara isn't really vegan", "Mara isn't vegan"),
+    ("林晓不是很喜欢小王", "林晓不是喜欢小王"),
+    ("林晓不是非常忙", "林晓不是忙"),
+    ("林晓说不，要加辣", "林晓说不要加辣"),
+    ("He said no, more tea", "He said no more tea"),
+    ("林晓的猫叫哦哦", "林晓的猫叫啦啦"),
+    ("林晓住在哈尔滨", "林晓住在尔滨"),
+    ("林晓爱吃哈密瓜", "林晓爱吃密瓜"),
+    ("林晓开的士", "林晓开士"),
+    ("Mara lives in the US", "Mara lives in the us"),
+    ("Mara met An Li", "Mara met Li"),
 ]
 
 

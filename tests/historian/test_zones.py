@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from historian.errors import InvalidInputError
-from historian.zones import load_zone, parse_instant, zone_of
+from historian.zones import load_zone, parse_bounds, parse_instant, zone_of
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 INSTANT = datetime(2026, 2, 21, 6, 30, tzinfo=UTC)
@@ -44,6 +44,41 @@ def test_a_date_alone_is_midnight_in_the_default_zone() -> None:
     at, known = parse_instant("2026-02-21", SHANGHAI)
     assert at == datetime(2026, 2, 21, tzinfo=SHANGHAI)
     assert known
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "first", "end"),
+    [
+        ("2026-03-01", "2026-03-01", "2026-03-01T00:00+08:00", "2026-03-02T00:00+08:00"),
+        ("2026-02-27", "2026-03-01T00:00", "2026-02-27T00:00+08:00", "2026-03-01T00:00+08:00"),
+        ("2026-03-01T12:00", "20260301", "2026-03-01T12:00+08:00", "2026-03-02T00:00+08:00"),
+        (None, "2026-03-01T00:00Z", None, "2026-03-01T00:00+00:00"),
+        ("", "2026-12-31", None, "2027-01-01T00:00+08:00"),
+        ("2026-03-01", None, "2026-03-01T00:00+08:00", None),
+    ],
+)
+def test_an_upper_bound_that_is_a_date_includes_its_day(
+    since: str | None, until: str | None, first: str | None, end: str | None
+) -> None:
+    """P75, P79: in the zone of who asks; an instant stays exclusive."""
+    expected = tuple(None if one is None else datetime.fromisoformat(one) for one in (first, end))
+    assert parse_bounds(since, until, SHANGHAI) == expected
+
+
+@pytest.mark.parametrize("until", ["2026-03-01", "2026-03-04"])
+def test_days_that_are_the_wrong_way_round_are_both_whole_once_swapped(until: str) -> None:
+    end, first = parse_bounds("2026-03-05", until, SHANGHAI)
+    assert first == datetime.fromisoformat(f"{until}T00:00+08:00")
+    assert end == datetime.fromisoformat("2026-03-06T00:00+08:00")
+
+
+def test_a_day_in_which_the_clocks_change_is_whole_and_the_calendar_has_an_end() -> None:
+    berlin = ZoneInfo("Europe/Berlin")
+    since, until = parse_bounds("2026-03-29", "2026-03-29", berlin)
+    assert since is not None
+    assert until is not None
+    assert until.astimezone(UTC) - since.astimezone(UTC) == timedelta(hours=23)
+    assert parse_bounds(None, "9999-12-31", UTC)[1] == datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(

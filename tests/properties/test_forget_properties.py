@@ -133,9 +133,9 @@ def meant(said: Sequence[Said], way: str, chosen: Said) -> tuple[dict[str, Any],
         case "conversation":
             return {"conversation_id": chosen.conversation}, {o for o in own if o.conversation == chosen.conversation}
         case "time":
-            following = f"2026-03-{int(chosen.day[-2:]) + 2:02}"
-            inside = {one for one in own if chosen.day <= one.day < following}
-            return {"since": chosen.day, "until": following}, inside
+            last = f"2026-03-{int(chosen.day[-2:]) + 1:02}"
+            inside = {one for one in own if chosen.day <= one.day <= last}
+            return {"since": chosen.day, "until": last}, inside
         case "search":
             return {"query": chosen.token}, {chosen}
         case _:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from historian.group_strength import StrengthRule
 from historian.group_versions import Moment
 from historian.model import Owner
 from historian.tokens import count_tokens
-from tests.kit.home import Person, home
+from tests.kit.home import Home, Person, home
 from tests.kit.published import Request
 
 NOW = datetime(2026, 3, 4, 2, 0, tzinfo=UTC)
@@ -35,6 +36,12 @@ async def said(person: Person, *texts: str, conversation: str = "c", at: datetim
     ]
     done = await person.call("messages_append", messages=messages)
     assert not done["failed"]
+
+
+def set_context(house: Home, **values: Any) -> None:
+    """Let settings of contexts hold from now on."""
+    now = house.household.live.now
+    house.household.live.replace(replace(now, context=replace(now.context, **values)))
 
 
 async def test_an_empty_memory_says_so_in_a_short_honest_text(tmp_path: Path) -> None:
@@ -110,6 +117,8 @@ async def test_without_a_message_it_is_about_the_conversation_or_about_what_is_n
         assert items(await alice.call("build_context"), "events") == newest
         await said(alice, "Where did we get the red tent?")
         assert items(await alice.call("build_context"), "events")[0] == "The red tent was bought in Berlin."
+        set_context(house, recent_turns_k=0)
+        assert items(await alice.call("build_context"), "events") == newest, "no turn is looked at"
 
 
 async def test_in_a_group_the_group_is_told_of_and_nothing_that_was_said_elsewhere_but_the_own_profile(
@@ -226,6 +235,10 @@ async def test_the_strongest_statements_of_the_group_stand_in_it_and_only_there(
         told = await host.acting("alice", group_id="hikers").call("build_context", message="周日在哪集合？")
         assert items(told, "group_memories")[0] == "周日在北门集合。"
         assert len(items(told, "group_memories")) == 5
+        for count in (0, 1, 7):
+            set_context(house, group_statements_k=count)
+            told = await host.acting("alice", group_id="hikers").call("build_context", message="周日在哪集合？")
+            assert [len(part["items"]) for part in told["sections"]] == ([count] if count else [])
         assert all(source["kind"] == "memory" for source in told["sources"])
         for other in (host.acting("alice", groups=["hikers"]), host.acting("alice", group_id="climbers")):
             assert (await other.call("build_context", message="周日在哪集合？"))["sections"] == []

@@ -131,6 +131,25 @@ async def test_one_instant_is_the_same_bound_however_it_is_written(tmp_path: Pat
             assert ids(search) == ["m2"], spelling
 
 
+async def test_a_day_is_listed_and_searched_by_its_date_and_paged_to_its_end(tmp_path: Path) -> None:
+    """P75, P79: `until` a date includes that day, and a cursor is for those bounds however they are written."""
+    async with talk(tmp_path, [f"词 {n}" for n in range(4)]) as (_, alice):
+        day, whole = "2026-02-20", ["m3", "m2", "m1", "m0"]
+        assert ids(await alice.call("messages_list", since=day, until=day)) == whole
+        for tool in ("lexical_search", "semantic_search"):
+            found = await alice.call(tool, query_text="词", filter={"time_range": {"since": day, "until": day}})
+            assert sorted(ids(found)) == sorted(whole)
+        assert ids(await alice.call("messages_list", until="2026-02-19")) == []
+        assert ids(await alice.call("messages_list", until=f"{day}T00:00")) == []
+        first = await alice.call("messages_list", since=day, until=day, page_size=3)
+        assert ids(first) == whole[:3]
+        for until in (day, "2026-02-21T00:00"):
+            rest = await alice.call("messages_list", since=day, until=until, page_size=3, cursor=first["next_cursor"])
+            assert ids(rest) == whole[3:], until
+        refused = await alice.refused("messages_list", since=day, until=f"{day}T00:00", cursor=first["next_cursor"])
+        assert "cursor" in refused
+
+
 async def test_reversed_bounds_are_swapped_and_said(tmp_path: Path) -> None:
     bounds = {"since": "2026-02-20T09:03:00", "until": "2026-02-20T09:01:00"}
     async with talk(tmp_path, [f"词 {n}" for n in range(4)]) as (_, alice):

@@ -426,3 +426,28 @@ async def test_without_vectors_statements_are_found_by_words_and_reindex_makes_t
         await alice.call("delete_memory", memory_id=first["memories"][0]["memory_id"])
         await anyio.to_thread.run_sync(household.indexer.run_batch)
         assert len(household.engine.vectors.ids("group_memories")) == 3
+
+
+async def test_by_the_schedule_in_the_settings_the_historian_lets_a_group_evolve_by_itself(tmp_path: Path) -> None:
+    (tmp_path / "shiguan.toml").write_text('[group]\nschedule = "daily"\njitter_minutes = 0\n', "utf-8")
+    model, clock = Model(), FixedClock(DAY)
+    model.says = lambda asked: FIRST
+    async with (
+        speaking_home(tmp_path, model, clock=clock, run=False) as (house, _, _),
+        house.client("alice", group="team", toolsets=("host", "group")) as alice,
+        anyio.create_task_group() as tasks,
+    ):
+        historian = house.household.historian
+        historian.upkeep.evolving_seconds = 0.01
+        await talk(alice, clock, TALK)
+        await tasks.start(historian.run)
+        found: list[dict[str, Any]] = []
+        with anyio.fail_after(30):
+            while True:
+                found = (await alice.call("group_memories"))["memories"]
+                if found:
+                    break
+                await anyio.sleep(0.02)
+        assert {one["statement"] for one in found} == {FRONTEND, FRIDAYS, NO_ADS, POLARIS}
+        tasks.cancel_scope.cancel()
+    assert len(model.asked) == 1, "once a day, and only where something is new"

@@ -364,13 +364,82 @@ async def test_a_rewording_after_advice_takes_the_place_of_the_flagged_event(tmp
         assert len(await events(alice, "Bern")) == 1
 
 
-@pytest.mark.parametrize("other", ["王芳 2026-02-20 没去杭州", "王芳 2026-02-20 去了上海", "王芳 2026-02-20 在家"])
+@pytest.mark.parametrize(
+    "other",
+    ["王芳 2026-02-20 没去杭州", "王芳 2026-02-20 去了上海", "王芳 2026-02-20 在家", "王芳 2025-01-01 去了杭州"],
+)
 async def test_another_fact_soon_after_advice_stands_beside_it(tmp_path: Path, other: str) -> None:
     async with home(tmp_path) as house, house.client(said_at="2026-02-21T14:30:00+08:00") as alice:
         await alice.remember("他昨天去了杭州")
         await alice.remember(other)
         with house.household.database.read() as connection:
             assert connection.execute("SELECT count(*) FROM events WHERE same_as IS NULL").fetchone() == (2,)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Alice met Bo yesterday.", "Alice met Bo on 2025-01-01."),
+        ("Alice 昨天见了 Bo。", "Alice 2025-01-01 见了 Bo。"),
+        ("Alice ran 5 km yesterday.", "Alice ran 5 km on 2026-01-03."),
+    ],
+)
+async def test_what_rules_made_absolute_is_no_wording_to_be_replaced(tmp_path: Path, first: str, second: str) -> None:
+    """P68: the same on another day is another fact."""
+    async with home(tmp_path) as house, house.client(said_at="2026-02-21T14:30:00+08:00") as alice:
+        await alice.remember(first)
+        await alice.remember(second)
+        assert len(await lines(alice)) == len(await events(alice, "Alice Bo 5 km")) == 2
+
+
+@pytest.mark.parametrize("text", ["Alice lives in Bern.", "Alice 住在杭州。"])
+async def test_what_was_given_out_and_then_forgotten_is_news_when_it_is_said_again(tmp_path: Path, text: str) -> None:
+    """P27, P68, P80: only what still stands is an echo."""
+    async with home(tmp_path) as house, house.client(toolsets=("host", "admin")) as alice:
+        await alice.remember(text)
+        [found] = await events(alice, text)
+        ask = {"event_id": found["event_id"]}
+        looked = await alice.call("forget", **ask)
+        await alice.call("forget", **ask, confirm=looked["confirm"])
+        assert await events(alice, text) == []
+        await alice.remember(text)
+        assert [one["text"] for one in await events(alice, text)] == [text]
+        assert await lines(alice) == [text]
+
+
+@pytest.mark.parametrize("text", ["Bob lives in Bern.", "Bob 住在杭州。"])
+async def test_what_somebody_read_in_a_group_is_news_in_her_own_memory(tmp_path: Path, text: str) -> None:
+    """P27, P68, P80."""
+    async with home(tmp_path) as house:
+        async with house.client("bob", group="hikers") as bob:
+            await bob.remember(text)
+        async with house.client("alice", group="hikers") as there:
+            assert await events(there, text)
+        async with house.client("alice") as alice:
+            await alice.remember(text)
+            assert await lines(alice) == [text]
+
+
+async def test_what_was_overtaken_since_it_was_given_out_is_news_when_it_is_so_again(tmp_path: Path) -> None:
+    """P68, P80: Bern, then Oslo, then Bern again, each looked at in between."""
+    places = ("Bern", "Oslo", "Bern")
+
+    def say(asked: ChatAsked) -> object:
+        if not asked.entries("lines") or "<observations " in asked.messages[1]["content"]:
+            return good()(asked)
+        text = asked.entries("statements")[0].split(") ", 1)[-1].split(" (said", 1)[0]
+        return {
+            "lines": [{"line": 1, "action": "update", "text": text, "statements": [1], "reason": "Alice moved."}],
+            "added": [],
+            "passing": [],
+            "tags": [],
+        }
+
+    async with speaking_home(tmp_path, say) as (house, _, _endpoint), house.client() as alice:
+        for number, place in enumerate(places):
+            await alice.remember(f"Alice lives in {place}.", memo=f"turn {number}")
+            await events(alice, f"Alice lives in {place}.")
+            assert await lines(alice) == [f"Alice lives in {place}."]
 
 
 async def test_what_the_server_gave_is_no_news_also_after_a_restart_and_as_it_was_listed(tmp_path: Path) -> None:
@@ -422,3 +491,36 @@ async def test_however_long_the_messages_of_the_record_are_a_model_reads_only_th
         considered = next(one for one in model.asked if "<exchange " in one.messages[1]["content"])
         assert "我对花生过敏" in considered.last
         assert sum(len(one["content"]) for one in considered.messages) < 20_000
+
+
+@pytest.mark.parametrize(
+    ("settings", "shown"),
+    [
+        ("recent_messages_inject_k = 0", []),
+        ("recent_messages_inject_k = 1", ["assistant: 第二句在这里"]),
+        ("recent_messages_inject_k = 2\nrecent_message_line_max_len = 3", ["user: 第一句", "assistant: 第二句"]),
+    ],
+)
+async def test_as_many_recent_messages_as_are_set_are_shown_to_a_model_as_long_as_is_set(
+    tmp_path: Path, settings: str, shown: list[str]
+) -> None:
+    (tmp_path / "shiguan.toml").write_text(f"[historian]\n{settings}\n", "utf-8")
+    async with (
+        speaking_home(tmp_path, good()) as (house, model, _),
+        house.client(conversation_id="c1", sender_name="小明") as alice,
+    ):
+        lines = [("user", "第一句在这里"), ("assistant", "第二句在这里")]
+        raw = [
+            {
+                "message_id": f"m{at}",
+                "conversation_id": "c1",
+                "role": role,
+                "content": text,
+                "ts": time.time() - 60 + at,
+            }
+            for at, (role, text) in enumerate(lines)
+        ]
+        await alice.call("messages_append", messages=raw)
+        await alice.remember("小明对花生过敏")
+        asked = next(one for one in model.asked if "<observations " in one.messages[1]["content"])
+        assert asked.entries("recent_messages") == shown

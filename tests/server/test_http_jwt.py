@@ -384,3 +384,11 @@ def _check_that_a_session_takes_each_request_for_what_its_own_token_may(served: 
     assert served.legacy(issuer.sign(sub="bob", scope=f"{READ} {WRITE}"), session, "tools/call", end).status == 404
     read = {"name": "search_events", "arguments": {"query": "x", "target_group_id": "club"}}
     assert served.legacy(issuer.sign(groups=["club"]), session, "tools/call", read).status == 200
+
+
+async def test_an_audience_that_the_settings_name_takes_the_place_of_the_address(
+    key_file: Path, issuer: Issuer
+) -> None:
+    verifier = make_jwt_verifier(settings(jwt_key_file=str(key_file), jwt_audience="the-memory"), AUDIENCE)
+    assert await verifier.verify(issuer.sign(aud="the-memory")) is not None
+    assert await verifier.verify(issuer.sign(aud=AUDIENCE)) is None

@@ -48,12 +48,13 @@ async def test_a_note_is_kept_changed_and_let_go_of(tmp_path: Path) -> None:
 
 
 async def test_a_full_list_refuses_and_says_so_and_lets_go_of_nothing(tmp_path: Path) -> None:
-    (tmp_path / "shiguan.toml").write_text("[context]\npinned_max = 3\n")
+    (tmp_path / "shiguan.toml").write_text("[context]\npinned_max = 3\npinned_note_max_len = 12\n")
     async with home(tmp_path) as house, house.client(toolsets=ALL) as alice:
         for number in range(3):
             await alice.call("memory_add", text=f"Note {number}.")
         sentence = await alice.refused("memory_add", text="One more.")
         assert "full" in sentence
+        assert "has 13 characters" in await alice.refused("memory_update", note_id="p1", text="x" * 13)
         assert "3 of 3" in sentence
         assert await notes(alice) == ["Note 0.", "Note 1.", "Note 2."]
         assert not (await alice.call("memory_add", text="Note 1."))["created"], "what is there needs no room"

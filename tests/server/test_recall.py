@@ -232,4 +232,4 @@ async def test_bounds_that_are_the_wrong_way_round_are_swapped_with_a_word(tmp_p
         bounds = {"since": "2026-06-01", "until": "2026-05-01"}
         view = await alice.call("recall", question="我住在哪里？", time_range=bounds)
         assert view["notes"][0] == "since was after until; they were swapped."
-        assert [view["limits"]["time_range"][one][:10] for one in ("since", "until")] == ["2026-05-01", "2026-06-01"]
+        assert [view["limits"]["time_range"][one][:10] for one in ("since", "until")] == ["2026-05-01", "2026-06-02"]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from historian.check_permissions import PermissionsCheck
 from historian.restore import restore
 from tests.kit.home import home
 from tests.kit.speaking import good, speaking_home
@@ -26,12 +27,14 @@ async def test_what_is_known_of_a_group_and_what_is_pinned_is_counted_and_found_
     ):
         await alice.call("messages_append", messages=[said | {"ts": datetime.now(UTC).isoformat()}])
         await alice.call("evolve_memories")
+        await alice.remember("我们每周五聚会。")
         await alice.call("memory_add", text="带上雨伞。")
         await alice.embedded()
         made = house.household.back_up(tmp_path / "kept.tar.gz")
     assert (made.counts["group_statements"], made.counts["pinned_notes"]) == (1, 1)
 
     assert restore(tmp_path / "kept.tar.gz", tmp_path / "two").counts == made.counts
+    assert PermissionsCheck(tmp_path / "two", (tmp_path / "two" / "profiles",)).find(fix=False) == []
     with closing(sqlite3.connect(tmp_path / "two" / "memory.sqlite3")) as connection:
         assert connection.execute("SELECT embedded_by FROM group_memories").fetchall() == [(None,)]
     async with home(tmp_path / "two") as house, house.client(group="team", toolsets=("host", "group")) as alice:

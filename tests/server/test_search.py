@@ -74,9 +74,20 @@ async def test_bounds_of_time_are_hard_and_half_open(tmp_path: Path) -> None:
             assert await found_days(alice, time_to=noon) == [10, 11], noon
         assert await found_days(alice, time_from="2026-05-12T12:00:01") == [13, 14]
         assert await found_days(alice, time_to="2026-05-12T12:00:01") == [10, 11, 12]
-        assert await found_days(alice, time_from="2026-05-11", time_to="2026-05-13") == [11, 12]
+        assert await found_days(alice, time_from="2026-05-11", time_to="2026-05-13T00:00") == [11, 12]
         assert await found_days(alice, time_from="2026-05-12T12:00:00", time_to="2026-05-12T12:00:00") == []
         assert await found_days(alice, time_from="2027-01-01") == []
+
+
+async def test_a_day_is_asked_for_by_its_date(tmp_path: Path) -> None:
+    """P75, P79: what somebody calls "until the 12th" has the 12th in it; an instant stays exclusive."""
+    async with days(tmp_path) as alice:
+        for day in ("2026-05-12", "20260512", " 2026-05-12 "):
+            assert await found_days(alice, time_from=day, time_to=day) == [12], day
+        assert await found_days(alice, time_from="2026-05-10", time_to="2026-05-12") == [10, 11, 12]
+        assert await found_days(alice, time_to="2026-05-12") == [10, 11, 12]
+        assert await found_days(alice, time_to="2026-05-12T00:00") == [10, 11]
+        assert await found_days(alice, time_from="2026-05-12", time_to="9999-12-31") == [12, 13, 14]
 
 
 async def test_naive_bounds_are_in_the_zone_of_the_session(tmp_path: Path) -> None:
@@ -94,7 +105,7 @@ async def test_reversed_bounds_are_swapped_and_it_is_said(tmp_path: Path) -> Non
         arguments = {"query": "面条", "time_from": "2026-05-13", "time_to": "2026-05-11"}
         result = await alice.client.call_tool("search_events", arguments)
         assert result.structured_content is not None
-        assert len(result.structured_content["events"]) == 2
+        assert len(result.structured_content["events"]) == 3
         assert result.structured_content["warnings"] == ["time_from was after time_to; they were swapped."]
         assert "swapped" in prose(result)
 
