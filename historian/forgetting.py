@@ -20,6 +20,7 @@ from historian.forget_jobs import JobCleaner
 from historian.forget_lines import LineSearch
 from historian.forget_profiles import ProfileCleaner
 from historian.forget_rows import RowRemover, remove_person
+from historian.forget_samples import Sample, samples
 from historian.forget_selection import Selection, Selector
 from historian.group_rows import GROUP_WORDS
 from historian.indexer import Indexer
@@ -42,12 +43,13 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What was forgotten where, or would be: counts by place. `token` confirms a rehearsal."""
+    """What was forgotten where, or would be: counts by place. `token` confirms a rehearsal, `samples` show of what."""
 
     done: bool
     counts: Mapping[str, int]
     token: str
     notes: tuple[str, ...] = ()
+    samples: tuple[Sample, ...] = ()
 
 
 @dataclass(slots=True)
@@ -95,12 +97,12 @@ class Forgetter:
         """
         if not confirm:
             with self._database.read() as connection:
-                found, token = self._found(connection, scope, selection)
-            return Forgotten(False, _foreseen(found), token)
+                found, token, shown = self._found(connection, scope, selection)
+            return Forgotten(False, _foreseen(found), token, samples=shown)
         with self._standstill.alone():
             self._queue.recover()
             with self._database.read() as connection:
-                found, token = self._found(connection, scope, selection)
+                found, token, _ = self._found(connection, scope, selection)
             if confirm != token:
                 raise ConflictError(CHANGED)
             counts = self._carry_out(scope, selection, found)
@@ -115,13 +117,15 @@ class Forgetter:
             with self._standstill.alone():
                 self._wipe_now(frozenset())
 
-    def _found(self, connection: sqlite3.Connection, scope: Scope, selection: Selection) -> tuple[Consequences, str]:
+    def _found(
+        self, connection: sqlite3.Connection, scope: Scope, selection: Selection
+    ) -> tuple[Consequences, str, tuple[Sample, ...]]:
         doomed = self._selector.find(scope, selection)
         doomed.lines = LineSearch(scope, selection).find(self._profiles)
-        token = doomed.token(scope, selection)
+        token, shown = doomed.token(scope, selection), samples(connection, doomed)
         repeats = selection.event_id is not None or bool(selection.query)
         whole = scope.owner.key if selection.everything else None
-        return consequences(connection, doomed, repeats=repeats, everything_of=whole), token
+        return consequences(connection, doomed, repeats=repeats, everything_of=whole), token, shown
 
     def _carry_out(self, scope: Scope, selection: Selection, found: Consequences) -> dict[str, int]:
         """First the files, whose rows still say what to do if this is interrupted; then all rows at once."""

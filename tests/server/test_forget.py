@@ -338,6 +338,20 @@ async def test_a_line_that_a_human_worded_goes_and_the_statement_behind_it_does_
         assert (await alice.call("get_profile"))["text"].count("lives in") == 0
 
 
+async def test_the_rehearsal_shows_some_of_what_would_go(tmp_path: Path) -> None:
+    """P103: a person sees what it is before agreeing, and nothing of others that would go with it."""
+    texts = [f"{number} 个榅桲 quinces " + "很长 long " * 40 for number in range(5)]
+    async with home(tmp_path / "data") as house, person(house) as alice:
+        await alice.call("messages_append", messages=[said(f"m{n}", text) for n, text in enumerate(texts)])
+        await alice.remember("Alice has quinces.", message_ids=["m0"], memo="榅桲 noted.")
+        foreseen = await alice.call("forget", query="quinces")
+        shown = [(one["what"], one["text"]) for one in foreseen["samples"]]
+        assert [what for what, _ in shown] == ["messages"] * 3 + ["events", "profile lines"]
+        assert shown[-1] == ("profile lines", "Alice has quinces.")
+        assert all(len(text) <= 81 for _, text in shown)
+        assert not (await alice.call("forget", query="quinces", confirm=foreseen["confirm"]))["samples"]
+
+
 async def test_what_was_given_back_and_is_forgotten_is_news_when_it_is_said_again(tmp_path: Path) -> None:
     """P80, P102: no trace tells that it was known; what others were given stays known as that."""
     texts = ("Alice lives in Lund.", "爱丽丝养了一只猫。")
