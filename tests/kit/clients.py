@@ -83,9 +83,13 @@ class House:
         until(lambda: not alive(pid))
 
     def count(self, sql: str, *values: object) -> int:
-        """Return a number out of the folder's database, which is opened for reading only."""
+        """Return a number out of the folder's database."""
+        return self.numbers(sql, *values)[0]
+
+    def numbers(self, sql: str, *values: object) -> list[int]:
+        """Return a column of numbers out of the folder's database, which is opened for reading only."""
         with contextlib.closing(sqlite3.connect(f"file:{self.folder}/memory.sqlite3?mode=ro", uri=True)) as connection:
-            return int(connection.execute(sql, values).fetchone()[0])
+            return [int(row[0]) for row in connection.execute(sql, values)]
 
     def embedded(self, client: Client, seconds: float = CEILING * 3) -> None:
         """Wait until every job is done and every event has its vector."""
