@@ -42,6 +42,7 @@ class Audit:
 
     statements: int
     repeats: int
+    memos: int
     counts: dict[str, int]
     flags: dict[str, int]
     duplicates: tuple[Suspect, ...]
@@ -70,6 +71,7 @@ class Auditor:
         return Audit(
             statements=self._count(_STATEMENTS),
             repeats=self._count("same_as IS NOT NULL"),
+            memos=self._count("has_new_info = 0"),
             counts={
                 "duplicates": len(duplicates),
                 "flagged": self._count(_FLAGGED),

@@ -31,7 +31,8 @@ from historian.schema import MIGRATIONS
 _CHUNK = 1 << 20
 _COUNTS = {
     "messages": "SELECT count(*) FROM messages",
-    "events": "SELECT count(*) FROM events WHERE same_as IS NULL",
+    "events": "SELECT count(*) FROM events WHERE same_as IS NULL AND has_new_info = 1",
+    "memos": "SELECT count(*) FROM events WHERE same_as IS NULL AND has_new_info = 0",
     "profile_lines": "SELECT count(*) FROM profile_lines",
     "group_statements": "SELECT count(*) FROM group_memories WHERE is_head = 1 AND status = 'active'",
     "pinned_notes": "SELECT count(*) FROM pinned",

@@ -47,7 +47,7 @@ class ConflictFinder:
             for one in found.values()
             for own in self._own(one)
             for stance in held
-            if own.opposes(stance) and _may_contradict(one, evidence)
+            if own.opposes(stance) and _may_contradict(one, evidence) and not self._is_aside(one, own, held)
         ]
         if not opposing:
             return None
@@ -58,6 +58,15 @@ class ConflictFinder:
         is_open = later and newest is not None and opposed[-1].ts == newest
         resolution: Resolution = "context" if elsewhere else "open" if is_open or not supporting else "changed"
         return Contrary(resolution, _in_time(supporting), opposed, later)
+
+    def _is_aside(self, message: Message, opposing: Stance, held: Sequence[Stance]) -> bool:
+        """Say whether another clause of a message bears a statement out, and this one speaks of another thing."""
+        bearing = [
+            own
+            for own in self._own(message)
+            if own.denied != opposing.denied and any(own.agrees(stance) for stance in held)
+        ]
+        return bool(bearing) and not any(opposing.takes_back(own) for own in bearing)
 
     def _own(self, message: Message) -> list[Stance]:
         own = [part.text for part in self.parts(message) if part.kind == "own"]

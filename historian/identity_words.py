@@ -15,10 +15,13 @@ from functools import cached_property
 from historian.fold import CJK, fold, has_cjk
 from historian.identity import Drift, negations_in
 from historian.identity_numbers import ordered_numbers
-from historian.wording import ANTONYMS, HEDGES, canonical, is_light, lemma
+from historian.wording import AND_ANEW, ANTONYMS, ATTITUDES, HEDGES, ONLY_BUT, canonical, is_light, lemma
 
 _TOKEN = re.compile(f"[{CJK}]|(?:(?![{CJK}])[^\\W\\d_])+")
-_CLAUSE = re.compile(r"[,，.。;；:：!！?？、\n]|\b(?:but|while|whereas|although|though)\b|但是?|可是|不过|却|而(?!且)")
+_CLAUSE = re.compile(
+    rf"[,，.。;；:：!！?？、\n]|\b(?:but|while|whereas|although|though)\b|但是?|可是|{ONLY_BUT}|却|而(?!且)"
+    rf"|{AND_ANEW}"
+)
 _SENTENCE = re.compile(r"[。！？!?\n]+|\.\s")
 _LATIN_NAME = re.compile(r"(?<![\w@./-])[A-Z][A-Za-z]*[a-z](?![\w@/])")
 _LOST_ONE_IN = 8
@@ -187,11 +190,17 @@ def _scopes(observation: str, rewrite: str, about: frozenset[str] | None = None)
     """Each negation must deny the same: 不吃辣但吃鱼 is not 吃辣但不吃鱼. With `about` only what denies such words."""
     said, written = list(_denied(observation)), list(_denied(rewrite))
     for word, following in said:
-        heads = following[:_HEADS]
+        heads = _heads(following)
         concerns = about is None or about.issuperset(heads)
         if heads and concerns and not any(_in_order(heads, other) for _, other in written):
             return [Drift("polarity", word)]
     return []
+
+
+def _heads(following: Sequence[str]) -> Sequence[str]:
+    """Return the first words that are denied; in 不喜欢加糖 these are 加糖, since one likes many things."""
+    skipped = next((len(one) for one in ATTITUDES if [*one] == [*following[: len(one)]]), 0)
+    return following[skipped : skipped + _HEADS] or following[:_HEADS]
 
 
 def _denied(text: str) -> Iterator[tuple[str, list[str]]]:

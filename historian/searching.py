@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from heapq import nlargest
 
@@ -11,7 +11,7 @@ from historian.clock import Clock
 from historian.events import EventStore, Sketch
 from historian.model import Reach
 from historian.options import QueryOptions
-from historian.ranking import Candidate, fused, rank
+from historian.ranking import Candidate, Ranked, fused, rank
 from historian.rerank import Reranking
 from historian.retrieval import AUTOMATIC_SECONDS, WARM_UP_SECONDS, Retrieval
 from historian.views import FoundEvent, FoundEvents
@@ -20,6 +20,8 @@ CANDIDATES = 200
 """Nearest vectors looked at before other filters narrow them; an exact scan gives them for nothing."""
 MEMO_WEIGHT = 0.8
 """A memo tells what the agent did; a statement about the same matter is the better answer."""
+_AS_WELL = 0.7
+"""Of the weighed lexical score of a memo: what a statement of any usual length gets for as many of the words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +70,19 @@ class EventSearch:
             options.time_decay_half_life_days_auto if query.automatic else options.time_decay_half_life_days_tool
         )
         candidates = [_candidate(item, *hits.scores[row]) for row, item in found.items()]
+        memos = {str(row) for row, item in found.items() if not item.has_new_info}
         candidates, reranked, failed = self._reranked(query, found, candidates)
         ranked = rank(
             candidates,
             now=self._clock.now().timestamp(),
-            top_k=query.top_k,
+            top_k=query.top_k + len(memos),
             floor=options.time_decay_min_similarity,
             half_life_days=half_life,
             boost=options.time_decay_boost,
             decay_enabled=options.time_decay_enabled,
             rerank=reranked,
         )
+        ranked = (ranked if reranked else behind_statements(ranked, memos))[: query.top_k]
         whole = {stored.row: stored.event for stored in readable.rows(int(item.id) for item in ranked)}
         events = tuple(
             FoundEvent(whole[int(item.id)], item.score, item.how) for item in ranked if int(item.id) in whole
@@ -96,6 +100,24 @@ class EventSearch:
         scores, failed = self._reranking.scores(query.text, {one.id: one.text for one in best})
         weighed = {key: score * _weight(found[int(key)]) for key, score in scores.items()}
         return best if scores else candidates, weighed, failed
+
+
+def behind_statements(ranked: Sequence[Ranked], memos: Container[str]) -> list[Ranked]:
+    """Return what was found with each memo behind the statements that have as many of the words.
+
+    A memo is short and new, which alone would put it before what was said about the same.
+    """
+    statements = [one for one in ranked if one.id not in memos]
+    placed: list[tuple[float, bool, int, Ranked]] = []
+    for at, one in enumerate(ranked):
+        as_well = [
+            other.score
+            for other in statements
+            if one.id in memos and one.lexical and (other.lexical or 0.0) >= _AS_WELL * one.lexical
+        ]
+        score = min(one.score, *as_well) if as_well else one.score
+        placed.append((-score, one.id in memos, at, replace(one, score=score)))
+    return [one for *_, one in sorted(placed, key=lambda place: place[:3])]
 
 
 def _can_rank(similarity: float | None, lexical: float | None, floor: float) -> bool:

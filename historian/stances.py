@@ -15,10 +15,11 @@ from historian.expressions_en import MONTHS
 from historian.fold import CJK, bigrams, fold
 from historian.identity import negations
 from historian.patterns import words
-from historian.wording import canonical, is_light, lemma
+from historian.wording import AND_ANEW, ONLY_BUT, canonical, is_light, lemma
 
 _CLAUSE = re.compile(
-    r"[,，.。;；:：!！?？、\n]|\b(?:but|while|whereas|although|though|and then)\b|但是?|可是|不过|却|后来|然后|而(?!且)"
+    rf"[,，.。;；:：!！?？、\n]|\b(?:but|while|whereas|although|though|and then)\b|但是?|可是|{ONLY_BUT}|却|后来|然后"
+    rf"|而(?!且)|{AND_ANEW}"
 )
 _AGAINST = re.compile(
     r"\b(?:stop(?:ped|s|ping)?|quit(?:s|ting)?|gave up|giv(?:e|es|en|ing) up|hate[sd]?|dislike[sd]?|detest(?:s|ed)?"
@@ -60,6 +61,13 @@ class Stance:
     def agrees(self, other: Stance) -> bool:
         """Say whether both speak of the same in the same way."""
         return self.denied == other.denied and self._is_about(other)
+
+    def takes_back(self, other: Stance) -> bool:
+        """Say whether this denies just what the other says, or the other way round: 吃辣 and 戒辣."""
+        if not self.opposes(other):
+            return False
+        shared, all_ = self.topic & other.topic, self.topic | other.topic
+        return 3 * len(shared) >= 2 * len(all_) or self._is_of_one_character() or other._is_of_one_character()
 
     def is_elsewhere(self, other: Stance) -> bool:
         """Say whether both name a place or time of day, and not the same."""

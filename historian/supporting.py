@@ -9,6 +9,7 @@ from datetime import date
 from historian.expressions_en import MONTHS
 from historian.identity_numbers import figures
 from historian.identity_words import Material, check_extract, content_of
+from historian.stances import clauses, is_denied
 from historian.wording import lemma
 
 MOST_REASONS = 3
@@ -34,11 +35,26 @@ def unsupported(statement: str, texts: Sequence[str], names: Sequence[str], days
         _SAYS.get(drift.kind, "{} does not stand in its evidence").format(_as_written(drift.found, statement))
         for drift in drifts
     ]
+    if not reasons and _joins_denied(statement, texts, names):
+        reasons.append("It joins what is denied with what is said of another thing")
     said, written = figures("\n".join((*texts, *names))), figures(statement)
     invented = sorted((written.numbers - said.numbers) | (written.ids - said.ids))
     reasons += [f"{found} does not stand in its evidence" for found in invented]
     said_once = "; ".join(list(dict.fromkeys(reasons))[:MOST_REASONS])
     return f"{said_once[0].upper()}{said_once[1:]}." if said_once else ""
+
+
+def _joins_denied(statement: str, texts: Sequence[str], names: Sequence[str]) -> bool:
+    """Say whether a statement that denies nothing is made of a denied clause and of another one.
+
+    "Allergic to walnuts" and "don't eat pork" are no allergy to pork.
+    """
+    if any(is_denied(clause) for clause in clauses(statement)):
+        return False
+    told = set(content_of(statement)).difference(*(content_of(name) for name in names))
+    said = [(is_denied(clause), set(content_of(clause))) for text in texts for clause in clauses(text)]
+    free = set[str]().union(*(content for denied, content in said if not denied))
+    return any(told & content - free and told - content for denied, content in said if denied)
 
 
 def _as_written(found: str, statement: str) -> str:

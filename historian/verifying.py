@@ -145,7 +145,7 @@ class ViewVerifier:
         messages = [checked.messages[i] for i in held]
         reason = self._unproven(point.text, messages, checked)
         contrary = finder.find(point.text, messages)
-        conflict = _conflict(point.text, contrary)
+        conflict = _conflict(point.text, contrary, held)
         if not reason and contrary is not None and contrary.later and not _admits(point, contrary):
             last = contrary.opposing[-1]
             when = last.ts.isoformat(timespec="seconds")
@@ -215,10 +215,12 @@ def _admits(point: Point, contrary: Contrary) -> bool:
     return tells_both(point.text) and contrary.opposing[-1].message_id in point.evidence
 
 
-def _conflict(about: str, contrary: Contrary | None) -> Conflict | None:
-    if contrary is None:
+def _conflict(about: str, contrary: Contrary | None, evidence: Sequence[str]) -> Conflict | None:
+    """Return both sides; words that a statement was wrongly drawn from are no side of a conflict with themselves."""
+    if contrary is None or (not contrary.supporting and all(one.message_id in evidence for one in contrary.opposing)):
         return None
-    sides = sorted((*contrary.supporting, *contrary.opposing), key=lambda one: (one.ts, one.message_id))
+    found = {one.message_id: one for one in (*contrary.supporting, *contrary.opposing)}
+    sides = sorted(found.values(), key=lambda one: (one.ts, one.message_id))
     return Conflict(about, contrary.resolution, tuple(_proof(one) for one in sides))
 
 

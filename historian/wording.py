@@ -85,6 +85,28 @@ ANTONYMS: Final = tuple(
 )
 """Pairs of opposites, as lemmas."""
 
+ATTITUDES: Final = (
+    ("喜", "欢"),
+    ("愿", "意"),
+    ("习", "惯"),
+    ("想",),
+    ("lik",),
+    ("like",),
+    ("love",),
+    ("want",),
+    ("enjoy",),
+)
+"""What somebody does about many things, as lemmas: denying it says nothing about the next thing."""
+
+AND_ANEW: Final = (
+    r"\b[Aa]nd\s+(?=(?:I|i|you|he|she|we|they|my|your|his|her|our|their|am|is|are|was|were|never|not|no)\b"
+    r"|(?:do|does|did|is|are|was|were|has|have|had|wo|ca|would|could|should)n['’]t\b|(?:do|does|did|can|will)\s?not\b)"
+)
+"""An "and" after which another clause begins: one with a subject or a verb of its own."""
+
+ONLY_BUT: Final = "不过(?!敏|瘾|期(?![待望]))"
+"""The "but" that is no 不过敏."""
+
 HEDGES: Final = tuple(
     (re.compile(said, re.IGNORECASE), re.compile(enough, re.IGNORECASE))
     for said, enough in (

@@ -83,7 +83,8 @@ def _event(line: Line) -> str:
     )
     flags = f" · {', '.join(line['flags'])}" if line["flags"] else ""
     same = f" · says the same as `{_code(line['same_as'])}`" if line.get("same_as") else ""
-    about = f"{line['timestamp']} · `{_code(line['event_id'])}`{flags}{same}"
+    memo = "" if line["has_new_info"] else "memo · "
+    about = f"{memo}{line['timestamp']} · `{_code(line['event_id'])}`{flags}{same}"
     return f"- {_flat(line['text'])}\n  {about}\n  evidence: {links or 'none'}\n"
 
 

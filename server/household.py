@@ -34,7 +34,8 @@ from server.reload import SettingsWatch
 
 COUNTS = {
     "messages": "SELECT count(*) FROM messages",
-    "events": "SELECT count(*) FROM events WHERE same_as IS NULL",
+    "events": "SELECT count(*) FROM events WHERE same_as IS NULL AND has_new_info = 1",
+    "memos": "SELECT count(*) FROM events WHERE same_as IS NULL AND has_new_info = 0",
     "profile_lines": "SELECT count(*) FROM profile_lines",
     "group_memories": "SELECT count(*) FROM group_memories WHERE status = 'active'",
     "unembedded": "SELECT (SELECT count(*) FROM events WHERE same_as IS NULL AND embedded_by IS NULL)"

@@ -22,7 +22,8 @@ def end_prose(receipt: Receipt) -> str:
 def events_prose(found: FoundEvents) -> str:
     """List the events, each as quoted data with its id, time and evidence."""
     lines = [
-        f"{number}. {quoted(item.event.text)} ({local(item.event.timestamp, item.event.timezone)}; event "
+        f"{number}. {quoted(item.event.text)} ({local(item.event.timestamp, item.event.timezone)}; "
+        f"{'event' if item.event.has_new_info else 'memo: what an agent did, event'} "
         f"{item.event.event_id}; messages {', '.join(item.event.message_ids) or 'none'})"
         for number, item in enumerate(found.events, start=1)
     ]

@@ -22,7 +22,7 @@ def audit(arguments: argparse.Namespace) -> int:
     if arguments.json:
         say(json.dumps(found, ensure_ascii=False))
         return 0
-    say(f"{found['statements']} statements, {found['repeats']} repeats linked to them.")
+    say(f"{found['statements']} statements, {found['repeats']} repeats linked to them, {found['memos']} memos besides.")
     for kind in KINDS:
         _show(kind, found["counts"].get(kind), found[kind])
     if found["flags"]:

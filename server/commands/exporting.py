@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol, TextIO
@@ -18,6 +18,14 @@ from server.owner.ask import Conversation, conversation
 
 PAGE = 500
 FILE = "shiguan-export.jsonl"
+COUNTED = {
+    "message": "messages",
+    "event": "events",
+    "memo of a turn": "memos",
+    "memo": "short-term memos",
+    "profile": "profiles",
+}
+"""What is told of an export: its kinds of lines."""
 
 
 class Sink(Protocol):
@@ -41,14 +49,19 @@ def export(arguments: argparse.Namespace) -> int:
                 for lines in _pages(talk, request):
                     sink.write(lines)
                     for line in lines:
-                        counts[line["kind"]] = counts.get(line["kind"], 0) + 1
+                        counts[_counted_as(line)] = counts.get(_counted_as(line), 0) + 1
         except BrokenPipeError:
             raise
         except OSError as error:
             raise InvalidInputError(f"The export cannot be written: {error.strerror}; name another folder.") from None
-    kinds = ("message", "event", "memo", "profile")
-    complain(f"Exported {', '.join(f'{counts.get(kind, 0)} {kind}s' for kind in kinds)}.")
+    told = ", ".join(f"{counts.get(kind, 0)} {name}" for kind, name in COUNTED.items())
+    complain(f"Exported {told}.")
     return 0
+
+
+def _counted_as(line: Mapping[str, Any]) -> str:
+    """Return what a person calls a line: a memo is kept as an event that is no fact."""
+    return "memo of a turn" if line["kind"] == "event" and not line["has_new_info"] else str(line["kind"])
 
 
 def _pages(talk: Conversation, request: dict[str, Any]) -> Iterator[list[dict[str, Any]]]:

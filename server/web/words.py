@@ -64,6 +64,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "lines_on_it": ("Profile lines that rest on it", "以它为依据的档案行"),
     "longest_wait": ("Longest wait", "最久等待"),
     "main": ("Pages", "页面"),
+    "memo": ("memo", "备忘"),
     "memos": ("What agents did lately", "智能体最近做了什么"),
     "message": ("message", "消息"),
     "messages": ("Messages", "消息"),

@@ -309,6 +309,38 @@ async def test_a_fact_stands_before_a_memo_about_the_same(tmp_path: Path) -> Non
         assert found[0]["score"] > found[1]["score"]
 
 
+ABOUT_ONE_WORD = (
+    (
+        "复查",
+        ("医生说下个月要去医院复查一次血压和血糖，记得空腹", "小明的牙齿矫正每六周在市口腔医院复查"),
+        ("更正复查", "提醒复查", "复查结果"),
+    ),
+    (
+        "dentist",
+        ("Bo goes to the dentist in Bern every spring with his daughter",),
+        ("Moved dentist", "Dentist reminder"),
+    ),
+)
+
+
+async def test_short_new_memos_stand_behind_what_was_said_with_the_same_word(tmp_path: Path) -> None:
+    clock = FixedClock(NOON)
+    async with home(tmp_path, clock=clock) as house, house.client() as alice:
+        for _, facts, memos in ABOUT_ONE_WORD:
+            await alice.remember(*facts, source_message="; ".join(facts), force=True)
+            for memo in memos:
+                clock.advance(seconds=86_400)
+                await alice.settled((await alice.call("end", memo=memo))["job_id"])
+        for query, facts, memos in ABOUT_ONE_WORD:
+            found = (await alice.call("search_events", query=query))["events"]
+            is_fact = [item["has_new_info"] for item in found]
+            assert is_fact == [*(True for _ in facts), *(False for _ in memos)]
+            assert [item["score"] for item in found] == sorted((item["score"] for item in found), reverse=True)
+            assert len((await alice.call("search_events", query=query, top_k=1))["events"]) == 1
+        text = prose(await alice.client.call_tool("search_events", {"query": "dentist"}))
+        assert [" memo: " in line for line in text.splitlines() if " event " in line] == [False, True, True]
+
+
 async def test_top_k_bounds_the_answer(tmp_path: Path) -> None:
     async with home(tmp_path) as house, house.client() as alice:
         await alice.remember(

@@ -114,6 +114,49 @@ async def test_the_verdicts_on_changes_jokes_quotations_paraphrases_and_orders(t
                 assert points(answer) == [text], (text, doubts(answer))
 
 
+SEVERAL_THINGS = (
+    "I'm allergic to walnuts and I don't eat pork. My husband Tom is lactose intolerant.",
+    "我来，不过我对芒果过敏，别带芒果。",
+    "I live in Bern and I don't own a car.",
+    "我喜欢喝咖啡，但不喜欢加糖。",
+    "I like coffee but I don't like sugar.",
+    "I love tea. No wait, I don't love tea.",
+)
+"""Messages of Claire that say one thing and deny another; the last takes itself back."""
+OF_SEVERAL: Sequence[tuple[str, int, bool]] = (
+    ("Claire is allergic to walnuts", 0, True),
+    ("Claire doesn't eat pork", 0, True),
+    ("Claire is allergic to pork", 0, False),
+    ("Claire is not allergic to walnuts", 0, False),
+    ("Claire对芒果过敏", 1, True),
+    ("Claire对芒果不过敏", 1, False),
+    ("Claire lives in Bern", 2, True),
+    ("Claire owns a car", 2, False),
+    ("Claire喝咖啡不喜欢加糖", 3, True),
+    ("Claire喜欢喝咖啡", 3, True),
+    ("Claire不喜欢喝咖啡", 3, False),
+    ("Claire喜欢加糖", 3, False),
+    ("Claire likes coffee", 4, True),
+    ("Claire likes sugar", 4, False),
+    ("Claire loves tea", 5, False),
+)
+
+
+async def test_what_a_message_denies_of_one_thing_says_nothing_against_another(tmp_path: Path) -> None:
+    said = [
+        {"message_id": f"c{at}/m1", "conversation_id": f"c{at}", "role": "user", "content": content}
+        for at, content in enumerate(SEVERAL_THINGS)
+    ]
+    rest = {"ts": "2026-05-03T12:00:00Z", "sender_id": "claire", "sender_name": "Claire"}
+    async with home(tmp_path, run=False) as house, house.client("claire", toolsets=("host", "recall")) as claire:
+        await claire.call("messages_append", messages=[one | rest for one in said])
+        for text, at, proven in OF_SEVERAL:
+            answer = await claire.call("verify_view", view=view((text, [f"c{at}/m1"])))
+            assert (points(answer) == [text]) is proven, (text, doubts(answer))
+            of_itself = [one for one in answer["conflicts"] if {s["message_id"] for s in one["sides"]} == {f"c{at}/m1"}]
+            assert bool(of_itself) is (text == "Claire loves tea"), text
+
+
 async def test_a_change_over_time_is_shown_on_both_sides_with_their_times(tmp_path: Path) -> None:
     answer = await verified(tmp_path, ("用户爱吃辣", ["c1/m1"]), ("用户从八月起不吃辣了", ["c2/m1"]))
     assert points(answer) == ["用户从八月起不吃辣了"]
