@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from historian.days import ClockHit, Period
@@ -32,20 +33,34 @@ _HOURS: Final = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 _HALF_DAY: Final = r"(?P<ap>[ap]\.m\.(?!\s*$|\s+(?-i:[A-Z]))|[ap]\.?m\b)"
 _IN_PART: Final = r"(?:\s(?P<in>in\sthe\s(?:morning|afternoon|evening)|at\snight))?"
 _FLAGS: Final = re.IGNORECASE
+_CLOSES: Final = (
+    r"\s*(?:$|[^\sA-Za-z0-9:%/-])|\s(?:in\sthe|at\snight|tonight|tomorrow|today|yesterday|this|next|last|on|sharp|and|but|"
+    r"because|so|with|for|if|i|we|he|she|they|mon|tue|wed|thu|fri|sat|sun)"
+)
+_MINUTES_TO: Final = (
+    rf"(?<!from\s)(?<!between\s)(?:(?<=\bat\s)(?:10|20|5)|ten|twenty|five)\sto(?=\s(?:{_H12}|{_HOURS})\b(?:{_CLOSES}))"
+)
+"""`ten to five` as a time; `from 10 to 11` and `ten to twelve eggs` count from one number to another."""
 _EN: Final = compile_shared(
     r"(?<![A-Za-z0-9_.:/$€£%-])(?:"
     rf"(?P<h1>{_H12})(?::(?P<m1>[0-5][0-9]))?\s?{_HALF_DAY}"
     rf"|(?P<h2>{_H12}|{_HOURS})\s?o['’]clock{_IN_PART}"
-    rf"|(?P<past>half\spast|quarter\spast|(?:a\s)?quarter\sto|(?:ten|twenty|five|10|20|5)\s(?:past|to))\s(?P<h3>{_H12}|{_HOURS})\b{_IN_PART}"
+    rf"|(?P<past>half\spast|quarter\spast|(?:a\s)?quarter\sto|(?:ten|twenty|five|10|20|5)\spast|{_MINUTES_TO})\s"
+    rf"(?P<h3>{_H12}|{_HOURS})\b(?!:\d|[.,]\d|\s?%){_IN_PART}"
     rf"|(?P<h4>[01]?[0-9]|2[0-3]):(?P<m4>[0-5][0-9])(?![0-9:]){_IN_PART}"
     r"|(?P<word>noon|midday|midnight)\b"
     rf"|(?<=\bat\s)(?P<h5>{_H12}|{_HOURS})\b(?![:%/-]|\.\d|\s?(?:am|pm|a\.m|p\.m)){_IN_PART}"
     r"(?=\s*(?:$|[^\sA-Za-z0-9])|\s(?:and|with|for|to|in|on|at|or|but|sharp|tonight|tomorrow|today|yesterday|this|next|last|"
     r"if|because|so|until|till|i|we|you|he|she|it|they)\b)"
     rf"|(?P<h6>{_H12})(?=\s(?:tonight|this\s(?:morning|afternoon|evening)|tomorrow\s(?:morning|night|evening|afternoon))\b)"
-    rf"|(?<=from\s)(?P<h7>{_H12})(?=\s?(?:to|-|–|until|till)\s?(?:1[0-2]|[1-9])\s?[ap]\.?m)"
+    rf"|(?P<h8>{_H12})(?=\s(?:to|until|till)\s{_H12}(?::[0-5][0-9])?\s?[ap]\.?m\b(?!\s[a-z]+ing\b))"
+    rf"|(?:(?<=from\s)|(?<=between\s))(?P<h7>{_H12})(?=\s?(?:to|and|-|–|until|till)\s?{_H12}(?::[0-5][0-9])?\s?[ap]\.?m)"
     r")",
     _FLAGS,
+)
+_SPAN_BEFORE: Final = lazy_pattern(r"\b(?:from|between)\s$", _FLAGS)
+_LATER: Final = lazy_pattern(
+    rf"\s?(?:to|(?P<and>and)|-|–|until|till)\s?(?P<hour>{_H12})(?::[0-5][0-9])?\s?(?P<half>[ap])\.?m", _FLAGS
 )
 _WORKING: Final = lazy_pattern(
     r"会议|开会|面试|见面|客户|上课|答辩|讲座|下午茶|接孩子|meeting|interview|call\b|sync|standup|review|appointment|lecture|class\b|tea\b",
@@ -62,7 +77,7 @@ def find_clocks(text: str) -> Iterator[ClockHit]:
         if hit is not None:
             yield hit
     for match in _EN.finditer(text):
-        yield _en_hit(match)
+        yield _carried(text, _en_hit(match))
 
 
 def _zh_hit(match: re.Match[str]) -> ClockHit | None:
@@ -91,9 +106,18 @@ def _en_hit(match: re.Match[str]) -> ClockHit:
         return ClockHit(start, end, hour, minute, "en", period)
     if match["h4"]:
         return ClockHit(start, end, int(match["h4"]), int(match["m4"]), "en", period, exact=not period)
-    hour = en_number(match["h1"] or match["h2"] or match["h5"] or match["h6"] or match["h7"]) or 0
-    bare = bool(match["h5"] or match["h6"] or match["h7"])
+    hour = en_number(match["h1"] or match["h2"] or match["h5"] or match["h6"] or match["h7"] or match["h8"]) or 0
+    bare = bool(match["h5"] or match["h6"] or match["h7"] or match["h8"])
     return ClockHit(start, end, hour, int(match["m1"] or 0), "en", period, exact=bool(match["ap"]), bare=bare)
+
+
+def _carried(text: str, hit: ClockHit) -> ClockHit:
+    """Give the first hour of `between 3 and 5pm` the half of the day of the second; `from 11 to 1pm` begins before."""
+    later = _LATER.match(text, hit.end) if not hit.period and 0 < hit.hour <= 12 else None
+    if later is None or (later["and"] and not _SPAN_BEFORE.search(text, max(0, hit.start - 8), hit.start)):
+        return hit
+    afternoon = (later["half"].lower() == "p") == (hit.hour % 12 <= int(later["hour"]) % 12)
+    return replace(hit, period="pm" if afternoon else "am", exact=False, bare=False)
 
 
 def _en_period(match: re.Match[str]) -> Period:

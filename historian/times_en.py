@@ -13,12 +13,15 @@ from historian.expressions_en import (
     AFTER_DAY,
     AFTER_OBJECT,
     AGO,
+    ARRANGED,
     ATTRIBUTE,
     BARE_WEEKDAY,
     CHAINED,
     DAY_WORD,
     IN,
     IS_DAY,
+    LASTING,
+    LASTS_FROM,
     MONTH_OF_YEAR,
     MONTHS,
     NAMED_AFTER,
@@ -30,9 +33,11 @@ from historian.expressions_en import (
     PERIOD,
     SEASON,
     SHORT,
+    SPENT,
     SURNAME_AFTER,
     TITLE_AFTER,
     TITLE_BEFORE,
+    WEEK_ON,
     WEEKDAY_STEP,
     WEEKDAYS,
 )
@@ -130,6 +135,8 @@ def _ago(match: re.Match[str], said: Said) -> Value | None:
     if CHAINED.search(match.string, max(0, match.start() - 16), match.start()):
         return None
     way = pick(match, "way").lower()
+    if way.startswith("from") and _lasts(match):
+        return None
     if pick(match, "anniversary") and found[0] in {"year", "month"}:
         months = int(found[1] * (12 if found[0] == "year" else 1))
         return days.day(days.shift_months(said.today, -months))
@@ -139,9 +146,18 @@ def _ago(match: re.Match[str], said: Said) -> Value | None:
     return days.offset(base, *found, -1 if way == "ago" else 1)
 
 
+def _lasts(match: re.Match[str]) -> bool:
+    """Tell whether an amount is a stretch that begins on the day named: `for 3 nights from Friday`."""
+    nights = pick(match, "unit").lower().startswith("night")
+    return nights or LASTING.search(match.string, max(0, match.start() - 24), match.start()) is not None
+
+
 def _after_day(match: re.Match[str], said: Said) -> Value | None:
     found = _amount(match)
-    if found is None or found[0] not in {"day", "week"}:
+    ago = pick(match, "way").lower().startswith("ago")
+    if found is None or found[0] not in ({"day", "week", "month", "year"} if ago else {"day", "week"}):
+        return None
+    if not pick(match, "way").lower().startswith("ago") and _lasts(match):
         return None
     sign = -1 if pick(match, "way").lower().startswith(("before", "ago")) else 1
     today = said.today
@@ -151,7 +167,18 @@ def _after_day(match: re.Match[str], said: Said) -> Value | None:
         number = weekday_number(pick(match, "wd"))
         past = sign < 0 or pick(match, "step").lower() == "last"
         base = (days.most_recent(today, number) if past else days.coming(today, number)).first
+    if found[0] in {"month", "year"}:
+        return days.day(days.shift_months(base, sign * int(found[1] * (12 if found[0] == "year" else 1))))
     return days.day(base + sign * timedelta(days=int(found[1]) * (7 if found[0] == "week" else 1)))
+
+
+def _week_on(match: re.Match[str], said: Said) -> Value | None:
+    """Return the day of `Monday week`, `tomorrow week`: a week after the one that is named."""
+    if pick(match, "base"):
+        base = said.today + timedelta(days=1 if pick(match, "base").lower() == "tomorrow" else 0)
+    else:
+        base = days.coming(said.today, weekday_number(pick(match, "wd"))).first
+    return None if said.clauses.is_habit(*match.span()) else days.day(base + timedelta(days=7))
 
 
 def _in(match: re.Match[str], said: Said) -> Value | None:
@@ -216,12 +243,19 @@ def _bare_weekday(match: re.Match[str], said: Said) -> Value | None:
     owned = ATTRIBUTE.search(before) is not None and not (before.endswith("her ") and AFTER_OBJECT.match(text, end))
     if not _AIMED.search(before) and OF_DAYS.match(text, end):
         return None
-    if owned or said.clauses.is_habit(start, end):
+    if owned or said.clauses.recurs(start, end):
         return None
     aimed = re.search(r"\b(?:to|for|by|till)\s$", before, re.IGNORECASE) is not None
     since = re.search(r"\bsince\s(?:early\s|late\s)?$", before, re.IGNORECASE) is not None
     past = since or (not aimed and said.clauses.is_past(start, end))
-    return pointed(said.today, "bare", weekday_number(pick(match, "wd") or pick(match, "short")), past=past)
+    lasting = past and LASTS_FROM.search(text, max(0, start - 48), start) is not None
+    arranged = lasting and said.clauses.says(ARRANGED, start, end)
+    number = weekday_number(pick(match, "wd") or pick(match, "short"))
+    found = pointed(said.today, "bare", number, past=past and not arranged)
+    guess = (lasting and not arranged and not said.clauses.says(SPENT, start, end)) or said.clauses.may_recur(
+        start, end
+    )
+    return days.unsure(found) if guess else found
 
 
 def _span(today: date, unit: str, count: int) -> Value:
@@ -247,7 +281,10 @@ def _period(match: re.Match[str], said: Said) -> Value | None:
         or re.match(r"\sof\b", text[match.end() : match.end() + 4])
     ):
         return None
-    found = _span(today, unit, counts[step] if not (unit == "weekend" and step == "this coming") else 0)
+    count = counts[step] if not (unit == "weekend" and step == "this coming") else 0
+    if unit == "weekend" and step == "this" and today.weekday() < 4 and said.clauses.is_past(*match.span()):
+        count = -1  # early in the week, a weekend that is over is the last one
+    found = _span(today, unit, count)
     if pick(match, "lead_dom"):
         number = -1 if pick(match, "lead_dom").lower().startswith("last") else en_ordinal(pick(match, "lead_dom"))
         return days.in_month(found, number) if number and unit == "month" else None
@@ -288,6 +325,7 @@ def _season(match: re.Match[str], said: Said) -> Value | None:
 
 _FINDERS: Final[tuple[tuple[re.Pattern[str], Build], ...]] = (
     (AFTER_DAY, _after_day),
+    (WEEK_ON, _week_on),
     (AGO, _ago),
     (IN, _in),
     (DAY_WORD, _day_word),
