@@ -32,11 +32,20 @@ _HOURS: Final = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 _HALF_DAY: Final = r"(?P<ap>[ap]\.m\.(?!\s*$|\s+(?-i:[A-Z]))|[ap]\.?m\b)"
 _IN_PART: Final = r"(?:\s(?P<in>in\sthe\s(?:morning|afternoon|evening)|at\snight))?"
 _FLAGS: Final = re.IGNORECASE
+_CLOSES: Final = (
+    r"\s*(?:$|[^\sA-Za-z0-9:%/-])|\s(?:in\sthe|at\snight|tonight|tomorrow|today|yesterday|this|next|last|on|sharp|and|but|"
+    r"because|so|with|for|if|i|we|he|she|they|mon|tue|wed|thu|fri|sat|sun)"
+)
+_MINUTES_TO: Final = (
+    rf"(?<!from\s)(?<!between\s)(?:(?<=\bat\s)(?:10|20|5)|ten|twenty|five)\sto(?=\s(?:{_H12}|{_HOURS})\b(?:{_CLOSES}))"
+)
+"""`ten to five` as a time; `from 10 to 11` and `ten to twelve eggs` count from one number to another."""
 _EN: Final = compile_shared(
     r"(?<![A-Za-z0-9_.:/$€£%-])(?:"
     rf"(?P<h1>{_H12})(?::(?P<m1>[0-5][0-9]))?\s?{_HALF_DAY}"
     rf"|(?P<h2>{_H12}|{_HOURS})\s?o['’]clock{_IN_PART}"
-    rf"|(?P<past>half\spast|quarter\spast|(?:a\s)?quarter\sto|(?:ten|twenty|five|10|20|5)\s(?:past|to))\s(?P<h3>{_H12}|{_HOURS})\b{_IN_PART}"
+    rf"|(?P<past>half\spast|quarter\spast|(?:a\s)?quarter\sto|(?:ten|twenty|five|10|20|5)\spast|{_MINUTES_TO})\s"
+    rf"(?P<h3>{_H12}|{_HOURS})\b(?!:\d|[.,]\d|\s?%){_IN_PART}"
     rf"|(?P<h4>[01]?[0-9]|2[0-3]):(?P<m4>[0-5][0-9])(?![0-9:]){_IN_PART}"
     r"|(?P<word>noon|midday|midnight)\b"
     rf"|(?<=\bat\s)(?P<h5>{_H12}|{_HOURS})\b(?![:%/-]|\.\d|\s?(?:am|pm|a\.m|p\.m)){_IN_PART}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import calendar as _calendar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Final, Literal
 
@@ -16,13 +16,17 @@ SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A stretch of days. `at` is set for an instant, `name` where a part of it is meant (春天, 底, morning)."""
+    """A stretch of days. `at` is set for an instant, `name` where a part of it is meant (春天, 底, morning).
+
+    `sure` is False where it is a guess: the words stay, and are flagged.
+    """
 
     grain: Grain
     first: date
     last: date
     at: datetime | None = None
     name: str = ""
+    sure: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,11 @@ class ClockHit:
 def day(d: date) -> Value:
     """Return the value of one day."""
     return Value("day", d, d)
+
+
+def unsure(value: Value) -> Value:
+    """Return a value as a guess."""
+    return replace(value, sure=False)
 
 
 def week(d: date, weeks: int = 0) -> Value:

@@ -46,12 +46,29 @@ _AMOUNT: Final = (
     rf"(?:(?P<half>half\s(?:an?\s)?)|(?P<n>{EN_NUMBER})\s(?P<and>and\sa\shalf\s)?){_UNIT}(?P<tail>\sand\sa\shalf)?\b"
 )
 AGO: Final = _compile(
-    _AMOUNT + r"\s(?P<way>ago|from\snow|from\s(?:today|tomorrow)|from\syesterday|hence)(?P<anniversary>\stoday)?"
+    r"(?:in\s)?"
+    + _AMOUNT
+    + r"\s(?P<way>ago|from\snow|from\s(?:today|tomorrow)|from\syesterday|hence)(?P<anniversary>\stoday)?"
 )
 AFTER_DAY: Final = _compile(
-    _AMOUNT
+    r"(?:in\s)?"
+    + _AMOUNT
     + r"\s(?P<way>from|after|before|ago(?:\son)?)\s"
     + rf"(?:(?P<base>tomorrow|yesterday|today)|(?:(?P<step>next|last|this)\s)?{_WD})\b"
+)
+LASTING: Final = lazy_pattern(
+    r"\b(?:for|another|last(?:s|ed|ing)?|spen(?:ds?|t|ding)|stay(?:s|ed|ing)?|book(?:s|ed|ing)?|rent(?:s|ed|ing)?|"
+    r"hir(?:es?|ed|ing)|runs?|running|ran|tak(?:es?|ing)|took)\s(?:the\s|about\s|around\s|another\s|exactly\s|only\s)?$",
+    re.IGNORECASE,
+)
+"""Before an amount: how long something lasts, counted from a day; not the day that lies so far from it."""
+LASTS_FROM: Final = lazy_pattern(r"\bfor\s[^,.;!?\n]{1,30}\sfrom\s$", re.IGNORECASE)
+ARRANGED: Final = lazy_pattern(
+    r"\b(?:book|reserv|schedul|arrang|plann|confirm|register|sign|enrol|postpon|invit)\w*\b", re.IGNORECASE
+)
+"""What is done ahead: who booked nights from Friday on has not slept there yet."""
+SPENT: Final = lazy_pattern(
+    r"\b(?:was|were|stayed|spent|lived|worked|went|travelled|visited|had|lasted)\b", re.IGNORECASE
 )
 CHAINED: Final = lazy_pattern(r"\b(?:hour|day|week|month|year)s?,?\s(?:and\s)?$", re.IGNORECASE)
 IN: Final = _compile(rf"(?P<in>in|within)\s(?:exactly\s|about\s)?{_AMOUNT}(?:['’](?:s\s)?\s?time\b)?")

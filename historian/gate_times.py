@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from historian.gate_terms import DIGITS, HAN, NUMERALS, PLACES, PRONOUNS, SELF, Row
-from historian.lookalikes import NAMED_MING, SAYINGS
+from historian.lookalikes import NAMED_MING, NAMED_ZHOU, SAYINGS
 
 _NUMBER = rf"(?:[{DIGITS}]{{1,4}}|[一二两三四五六七八九十百几数多半]{{1,4}})"
 _UNIT = r"(?:秒钟?|分钟|刻钟|个?小时|个?钟头?|天|日|晚|周|个?星期|个?礼拜|个多?月|个?季度|个?学期|年|个?世纪)"
@@ -39,6 +39,7 @@ TIMES: tuple[Row, ...] = (
         r"晨会|读书会)|周[六日]福|周[日末](?:报|愉快|版)",
     ),
     ("周", "pass", r"周[一三五](?:鸣|诺|围|帆|航|凡|然|行|丰)|周天(?![晚早上下中])|周末徒步"),
+    ("周", "pass", NAMED_ZHOU),
     ("早既今先后昨明改从自大国年正腊", "pass", SAYINGS),
     ("黑", "pass", rf"黑色{_WEEKDAY}"),
     ("今", "pass", r"今日头条|今日说法|今天下|今麦郎|今世缘|今[川井村]|今晚报|今日资本|今日美术馆"),
@@ -192,8 +193,8 @@ TIMES: tuple[Row, ...] = (
     (
         "周星礼",
         "time:dated",
-        rf"(?<![{NUMERALS}第每逢双隔单全整首\s])(?:周|星期|礼拜)[一二三四五六日天](?!报|堂|[次回趟]|餐厅)|"
-        rf"(?<=[^{NUMERALS}\s]\s)(?:周|星期|礼拜)[一二三四五六日天](?!报|堂|[次回趟]|餐厅)",
+        rf"(?<![{NUMERALS}第每逢双隔单全整首\s])(?:周|星期|礼拜)[一二三四五六日天](?!报|堂|[次趟]|回合|餐厅)|"
+        rf"(?<=[^{NUMERALS}\s]\s)(?:周|星期|礼拜)[一二三四五六日天](?!报|堂|[次趟]|回合|餐厅)",
     ),
 )
 

@@ -12,11 +12,11 @@ from typing import Final
 
 from historian import times_zh
 from historian.clocks import to_24_hours
-from historian.days import ClockHit, DateHit, Period, day
+from historian.days import ClockHit, DateHit, Period, coming, day
 from historian.patterns import lazy_pattern
 from historian.phrasing import clock_text
 from historian.said import Said
-from historian.tense import Clauses
+from historian.sequences import guessed, in_order
 
 _TO: Final = lazy_pattern(r"\s?(?:到|至|-|–|—|~|～|to|through|thru|until|till)\s?(?:on\s)?", re.IGNORECASE)
 _AND: Final = lazy_pattern(r"\s?(?:和|跟|与|、|或者?|以及|,\s?and|,|and|or|&|/)\s?(?:on\s)?", re.IGNORECASE)
@@ -29,6 +29,10 @@ _CLOCK_BEFORE: Final = lazy_pattern(r"\s?(?:[,，]\s?)?(?:on|of|the)?\s?", re.IG
 _SENTENCE: Final = lazy_pattern(r"[。！？!?\n；;]|\.\s")
 _ROUTINE: Final = lazy_pattern(
     r"起床|睡觉|[上下]班|营业|[开关]门|打烊|开放|闭馆|\b(?:opens?|closes?|wakes?\sup|gets?\sup|goes?\sto|starts?\swork|hours)\b",
+    re.IGNORECASE,
+)
+_OPENING_HOURS: Final = lazy_pattern(
+    r"[上下]班|营业|[开关]门|打烊|开放|闭馆|上课|\b(?:open|opens|opening|closed|closes|hours|works?|available|business)\b",
     re.IGNORECASE,
 )
 _PRECISE: Final = lazy_pattern(
@@ -60,7 +64,7 @@ class Plan:
 
 def link(said: Said, dates: Iterable[DateHit], clocks: Iterable[ClockHit]) -> Plan:
     """Return the plan for a text."""
-    kept = _weekdays(said.text, said.clauses, _disjoint(dates))
+    kept = in_order(said, _weekdays(said, _disjoint(dates)))
     linker = _Linker(said, kept)
     for clock in _trimmed(clocks, kept):
         with suppress(OverflowError):  # the night after the last day of the calendar
@@ -76,8 +80,9 @@ def _disjoint(hits: Iterable[DateHit]) -> list[DateHit]:
     return chosen
 
 
-def _weekdays(text: str, clauses: Clauses, hits: list[DateHit]) -> list[DateHit]:
+def _weekdays(said: Said, hits: list[DateHit]) -> list[DateHit]:
     """Drop weekdays that comment another date, and open ranges; let a second weekday follow the first one's week."""
+    text, clauses = said.text, said.clauses
     kept: list[DateHit] = []
     dropped_end = -1
     for i, hit in enumerate(hits):
@@ -90,18 +95,38 @@ def _weekdays(text: str, clauses: Clauses, hits: list[DateHit]) -> list[DateHit]
             continue
         joined = before is not None and (_TO.fullmatch(before) or _AND.fullmatch(before))
         if joined and _TO.fullmatch(before or "") and (hits[i - 1].end == dropped_end):
+            if kept and kept[-1].end == dropped_end:
+                kept.append(guessed(hit))
             continue
         if after is not None and _TO.fullmatch(after) and hits[i + 1].prefix == "bare":
             dropped_end = hit.end
+            if _is_once(said, hit, hits[i + 1]):
+                kept.append(guessed(hit))
             continue
         if joined and hits[i - 1].prefix not in {"", "bare"}:
             hit = _following(kept[-1], hit)  # noqa: PLW2901
+        elif after is not None and _TO.fullmatch(after) and hits[i + 1].value.first > said.today:
+            hit = _moved(said, hit)  # noqa: PLW2901
         elif _comments(hits[i - 1] if i else None, before) or _comments(
             hits[i + 1] if after is not None else None, after
         ):
             continue
         kept.append(hit)
     return kept
+
+
+def _is_once(said: Said, first: DateHit, last: DateHit) -> bool:
+    """Tell whether a stretch of two weekdays is no opening hours or working week, so that its dates are wanted."""
+    if first.value.first.weekday() == 0 or said.clauses.says(_OPENING_HOURS, first.start, last.end):
+        return False
+    return not said.clauses.recurs(first.start, last.end)
+
+
+def _moved(said: Said, hit: DateHit) -> DateHit:
+    """Return a weekday from which something was moved to a day to come as one to come (from Friday to next Tuesday)."""
+    if re.search(r"\bfrom\s$|[从由自]$", said.text[max(0, hit.start - 6) : hit.start], re.IGNORECASE) is None:
+        return hit
+    return replace(hit, value=coming(said.today, hit.value.first.weekday()))
 
 
 def _comments(other: DateHit | None, gap: str | None) -> bool:
@@ -156,7 +181,13 @@ class _Linker:
 
     def plan(self) -> Plan:
         """Return what was placed."""
-        return Plan(tuple(zip(self._dates, self._keep_part, strict=True)), tuple(self._clocks), tuple(self._unclear))
+        dates = zip(self._dates, self._keep_part, strict=True)
+        guesses = [(hit.start, hit.end) for hit in self._dates if not hit.value.sure]
+        return Plan(
+            tuple((hit, part) for hit, part in dates if hit.value.sure),
+            tuple(self._clocks),
+            (*self._unclear, *guesses),
+        )
 
     def add(self, clock: ClockHit) -> None:
         """Place one clock time: in a range, beside a date, in a sentence with a date, or alone."""
@@ -246,7 +277,7 @@ class _Linker:
     def _is_of_today(self, clock: ClockHit) -> bool:
         """Tell whether a clock time without a date is one of today: no habit, no opening hour, no other date near."""
         clauses, start, end = self._clauses, clock.start, clock.end
-        if clock.bare or clauses.is_habit(start, end) or clauses.is_dated(start, end):
+        if clock.bare or clauses.recurs(start, end) or clauses.is_dated(start, end):
             return False
         if clock.lang == "zh" and not clock.period:
             return False

@@ -18,7 +18,9 @@ _I: Final = lazy_pattern(_LEFT + r"I(?P<short>['’](?:m|ve|ll|d))?" + _RIGHT)
 _NOT_I: Final = lazy_pattern(
     r"\b(?:War|Part|[Tt]ype|[Pp]hase|Chapter|Vol|Volume|[Cc]lass|Elizabeth|Napoleon|Act|Title|Level|Henry|Appendix)\s$"
 )
-_VERB: Final = lazy_pattern(rf"(?P<adverbs>(?:\s{ADVERB}){{0,2}})\s(?P<verb>[A-Za-z]+(?:['’]t)?)(?![\w-])")
+_ASIDE: Final = r"(?:,\s(?!(?:and|but|or|he|she|they|you|we|it|the)\b)[a-z][^,.;:!?\n]{1,40},)?"
+"""What stands between commas behind its subject: `I, too, am`."""
+_VERB: Final = lazy_pattern(rf"(?P<adverbs>{_ASIDE}(?:\s{ADVERB}){{0,2}})\s(?P<verb>[A-Za-z]+(?:['’]t)?)(?![\w-])")
 _BARE_VERB: Final = lazy_pattern(r"(?P<adverbs>)\s(?P<verb>[A-Za-z]+(?:['’]t)?)(?![\w-])")
 _INVERTED: Final = lazy_pattern(
     r"(?:^|[.!?,;:\n]\s|\b(?:so|why|how|who|what|when|then|where|nor|neither)\s)"

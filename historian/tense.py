@@ -12,7 +12,7 @@ from typing import Final
 from historian.patterns import lazy_pattern, words
 
 _BREAK: Final = lazy_pattern(
-    r"[。！？；，、!?;,\n]|\.(?=\s|$)|(?<![A-Za-z])(?:but|because|which|who|while|although|then|so)(?![A-Za-z])"
+    r"[。！？；，、!?;,\n：]|:(?=\s)|\.(?=\s|$)|(?<![A-Za-z])(?:but|because|which|who|while|although|then|so)(?![A-Za-z])"
 )
 _OPENING: Final = lazy_pattern(r"\s*(?:on|in)?\s*", re.IGNORECASE)
 """Before a time that opens a sentence: `On Friday, I got the job` speaks of the past behind the comma."""
@@ -57,6 +57,37 @@ _HABIT: Final = lazy_pattern(
     r"\b(?:every|each|usually|always|often|typically|normally|generally|never|daily|weekly|sometimes|rarely)\b",
     re.IGNORECASE,
 )
+_LISTED: Final = lazy_pattern(
+    r"(?:[\s,，、/&~–—:：0-9零一二两三四五六七八九十点时半刻分日天号和及与跟或以到至-]|周|星期|礼拜|凌晨|清晨|早上|早晨|上午|中午|"
+    r"下午|傍晚|晚上|夜里|[早晚]|\b(?:and|or|to|at|on|in|the|also|as|well|morning|afternoon|evening|night|noon|[ap]m|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tue|wed|thu|fri|sat|sun)\b)*+",
+    re.IGNORECASE,
+)
+"""Between what recurs and one more of its days or hours: every Monday, Wednesday and Friday; 每天早上六点、晚上十点."""
+_NEW_CLAUSE: Final = lazy_pattern(r",\s(?:on\s)?\w+day\s(?:I|we|he|she|they|you)\b", re.IGNORECASE)
+"""Every Monday, on Friday I fly: the comma ends the list."""
+_ROUTINE: Final = lazy_pattern(
+    r"(?<![个几一二三四五六七八九十两0-9到至])工作日|(?<![上下这本])周[一二三四五六](?:到|至|-|~)周?[二三四五六日天]|"
+    r"\b(?:weekdays|weekends|workdays|(?:mon|tues|wednes|thurs|fri|satur|sun)days)\b",
+    re.IGNORECASE,
+)
+"""A plan for all weeks: behind it a bare weekday is one of every week, too (on weekdays at 6, on Saturday at 9)."""
+_WEEKLY: Final = lazy_pattern(
+    r"平时|平常|通常|\b(?:usually|normally)\b|每(?:个|逢)?(?:周|星期|礼拜)|逢周|\b(?:every|each)\s(?:week|weekday|weekend|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b",
+    re.IGNORECASE,
+)
+_SENTENCE: Final = lazy_pattern(r"[。！？!?\n；;]|\.\s")
+_TOLD: Final = lazy_pattern(
+    r"告诉|[跟对向][^，。；！？]{1,6}[说讲提]|(?<![听小传据再来])说(?![服明不话法])|表示|承认|透露|抱怨|提到|决定|提出|答应|拒绝|同意"
+)
+"""What is told on a day has happened, where no word of the future stands before it: 小王周一告诉李哲."""
+_DECIDED: Final = frozenset(("决定", "提出", "答应", "拒绝", "同意"))
+"""These may be a plan as well (周一开会决定)."""
+_NOT_TOLD: Final = lazy_pattern(
+    r"要|将|(?<![开机社聚晚年宴大协例])会(?![议员面场上])|准备|打算|计划|可以|应该|记得|提醒|必须|别忘|再|得|想"
+)
+_OPEN: Final = lazy_pattern(r"是否|要不要|会不会|能不能|怎么|什么|[谁哪几吗呢?？]|如何|多少|的事|一[声下]")
+_SPOKEN: Final = lazy_pattern(r"[我你您咱]")
 _ABSOLUTE: Final = lazy_pattern(
     r"\d{4}-\d{1,2}(?:-\d{1,2})?|\d{4}/\d{1,2}|\d{4}\s?年|\d{1,2}\s?月\s?\d{1,2}\s?[日号]?|"
     r"[一二三四五六七八九十]{1,2}月[一二三四五六七八九十]{1,3}[日号]?|"
@@ -98,7 +129,7 @@ class Clauses:
         j = bisect_left(starts, end)
         if j < len(starts):
             right = min(right, starts[j])
-            if _OPENING.fullmatch(self.text, left, start) and self.text[end : right + 1] in {",", "，"}:
+            if _OPENING.fullmatch(self.text, left, start) and self.text[end : right + 1] in {",", "，", ":", "："}:
                 right = starts[j + 1] if j + 1 < len(starts) else len(self.text)
                 right = min(right, end + _REACH)
         return left, right
@@ -132,6 +163,56 @@ class Clauses:
     def is_habit(self, start: int, end: int) -> bool:
         """Tell whether the clause around an expression speaks of something that recurs."""
         return self.says(_HABIT, start, end)
+
+    def recurs(self, start: int, end: int) -> bool:
+        """Tell whether an expression is of something that recurs, by its own clause or as one of a list or routine."""
+        return self.is_habit(start, end) or self._is_listed(start, end) or self._is_beside(_ROUTINE, start, end)
+
+    def may_recur(self, start: int, end: int) -> bool:
+        """Tell whether an expression stands beside something weekly, so that it may be weekly, too."""
+        return self._is_beside(_WEEKLY, start, end)
+
+    def _is_listed(self, start: int, end: int) -> bool:
+        """Tell whether only further days and hours stand between what recurs and an expression."""
+        _, ends = self._matches(_HABIT)
+        i = bisect_right(ends, start) - 1
+        if i < 0 or start - ends[i] > _REACH or _NEW_CLAUSE.search(self.text, max(0, start - 5), end + 9):
+            return False
+        return _LISTED.fullmatch(self.text, ends[i], start) is not None
+
+    def _is_beside(self, pattern: re.Pattern[str], start: int, end: int) -> bool:
+        """Tell whether another clause of the sentence says so, and the own one is neither past nor announced."""
+        low, high = max(0, start - _REACH), min(len(self.text), end + _REACH)
+        starts, _ = self._matches(_SENTENCE)
+        i, j = bisect_left(starts, start), bisect_left(starts, end)
+        low = max(low, starts[i - 1] + 1) if i else low
+        high = min(high, starts[j]) if j < len(starts) else high
+        left, right = self.bounds(start, end)
+        starts, ends = self._matches(pattern)
+        near = range(bisect_left(starts, low), bisect_right(starts, high))
+        found = [(starts[n], ends[n]) for n in near if ends[n] <= start or end <= starts[n]]
+        if not any(b <= left or right <= a or self.text[a].isascii() for a, b in found):
+            return False
+        return not (self.is_past(start, end) or self.is_announced(start, end))
+
+    def reports(self, start: int, end: int) -> bool | None:
+        """Tell whether something was told or decided on the day of a Chinese weekday; None where it may be to come."""
+        left, right = self.bounds(start, end)
+        told = _TOLD.search(self.text, end, right)
+        if told is None:
+            return False
+        before = self.text[left:start] + self.text[end : told.start()]
+        if _NOT_TOLD.search(before):
+            return False
+        if told.group() in _DECIDED or not before.strip() or _SPOKEN.search(before):
+            return None
+        return True if _OPEN.search(self.text, told.end(), right + 1) is None else None
+
+    def dated_before(self, low: int, high: int) -> tuple[int, int] | None:
+        """Return where the last absolute date within [low, high) stands, or None."""
+        starts, ends = self._matches(_ABSOLUTE)
+        i = bisect_right(ends, high) - 1
+        return (starts[i], ends[i]) if i >= 0 and starts[i] >= low else None
 
     def is_dated(self, start: int, end: int) -> bool:
         """Tell whether an absolute date stands within 120 characters of an expression."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from historian import times_en, times_zh
+from historian import times_calendar, times_en, times_zh
 from historian.clocks import find_clocks
 from historian.days import DateHit
 from historian.fold import simplified
@@ -56,7 +56,7 @@ def resolve_times(text: str, said_at: datetime) -> Resolution:
     exempt = exempt_spans(text)
     plain = simplified(text)
     said = Said(plain, said_at, Clauses(plain))
-    found = [*times_zh.find_dates(said), *times_en.find_dates(said)]
+    found = [*times_zh.find_dates(said), *times_en.find_dates(said), *times_calendar.find_dates(said)]
     dates = [hit for hit in found if not exempt.touches(hit.start, hit.end)]
     clocks = [hit for hit in find_clocks(plain) if not exempt.touches(hit.start, hit.end)]
     plan = link(said, dates, clocks)

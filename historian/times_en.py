@@ -13,12 +13,15 @@ from historian.expressions_en import (
     AFTER_DAY,
     AFTER_OBJECT,
     AGO,
+    ARRANGED,
     ATTRIBUTE,
     BARE_WEEKDAY,
     CHAINED,
     DAY_WORD,
     IN,
     IS_DAY,
+    LASTING,
+    LASTS_FROM,
     MONTH_OF_YEAR,
     MONTHS,
     NAMED_AFTER,
@@ -30,6 +33,7 @@ from historian.expressions_en import (
     PERIOD,
     SEASON,
     SHORT,
+    SPENT,
     SURNAME_AFTER,
     TITLE_AFTER,
     TITLE_BEFORE,
@@ -130,6 +134,8 @@ def _ago(match: re.Match[str], said: Said) -> Value | None:
     if CHAINED.search(match.string, max(0, match.start() - 16), match.start()):
         return None
     way = pick(match, "way").lower()
+    if way.startswith("from") and _lasts(match):
+        return None
     if pick(match, "anniversary") and found[0] in {"year", "month"}:
         months = int(found[1] * (12 if found[0] == "year" else 1))
         return days.day(days.shift_months(said.today, -months))
@@ -139,9 +145,17 @@ def _ago(match: re.Match[str], said: Said) -> Value | None:
     return days.offset(base, *found, -1 if way == "ago" else 1)
 
 
+def _lasts(match: re.Match[str]) -> bool:
+    """Tell whether an amount is a stretch that begins on the day named: `for 3 nights from Friday`."""
+    nights = pick(match, "unit").lower().startswith("night")
+    return nights or LASTING.search(match.string, max(0, match.start() - 24), match.start()) is not None
+
+
 def _after_day(match: re.Match[str], said: Said) -> Value | None:
     found = _amount(match)
     if found is None or found[0] not in {"day", "week"}:
+        return None
+    if not pick(match, "way").lower().startswith("ago") and _lasts(match):
         return None
     sign = -1 if pick(match, "way").lower().startswith(("before", "ago")) else 1
     today = said.today
@@ -216,12 +230,19 @@ def _bare_weekday(match: re.Match[str], said: Said) -> Value | None:
     owned = ATTRIBUTE.search(before) is not None and not (before.endswith("her ") and AFTER_OBJECT.match(text, end))
     if not _AIMED.search(before) and OF_DAYS.match(text, end):
         return None
-    if owned or said.clauses.is_habit(start, end):
+    if owned or said.clauses.recurs(start, end):
         return None
     aimed = re.search(r"\b(?:to|for|by|till)\s$", before, re.IGNORECASE) is not None
     since = re.search(r"\bsince\s(?:early\s|late\s)?$", before, re.IGNORECASE) is not None
     past = since or (not aimed and said.clauses.is_past(start, end))
-    return pointed(said.today, "bare", weekday_number(pick(match, "wd") or pick(match, "short")), past=past)
+    lasting = past and LASTS_FROM.search(text, max(0, start - 48), start) is not None
+    arranged = lasting and said.clauses.says(ARRANGED, start, end)
+    number = weekday_number(pick(match, "wd") or pick(match, "short"))
+    found = pointed(said.today, "bare", number, past=past and not arranged)
+    guess = (lasting and not arranged and not said.clauses.says(SPENT, start, end)) or said.clauses.may_recur(
+        start, end
+    )
+    return days.unsure(found) if guess else found
 
 
 def _span(today: date, unit: str, count: int) -> Value:

@@ -12,7 +12,7 @@ from historian import days
 from historian.days import DateHit, Period, Value
 from historian.gate_terms import SURNAMES
 from historian.happenings import EVENT_BEFORE
-from historian.lookalikes import NAMED_MING, SAYINGS
+from historian.lookalikes import NAMED_MING, NAMED_ZHOU, SAYINGS
 from historian.numerals import ZH_NUMBER, zh_number
 from historian.patterns import came_from, compile_shared, lazy_pattern, pick, took_part
 from historian.said import Build, Said, within_calendar
@@ -67,7 +67,7 @@ _NOT_DAY: Final = lazy_pattern(
 )
 _SPLIT_WORD: Final = lazy_pattern(
     r"[清文说聪透表声证如](?:今天|明天)(?:气(?![死温色氛人坏炸得呼])|下(?=[无人皆大太苍归共为]|第一))|"
-    rf"{NAMED_MING}|{SAYINGS}|(?<=[一-鿿])(?<![我你他她们])前夜"
+    rf"{NAMED_MING}|{NAMED_ZHOU}|{SAYINGS}|(?<=[一-鿿])(?<![我你他她们])前夜"
 )
 _COMPACT_DAY: Final = lazy_pattern(
     r"(?:(?P<word>[昨今明])|(?<![以之目提先眼])(?P<before>前))(?P<when>晚(?!报|安|餐|饭|点名)|早(?!餐|饭|点|就|已|期)|晨|夜)"
@@ -185,10 +185,13 @@ def _week_step(match: re.Match[str], said: Said) -> Value | None:
 
 def _bare_weekday(match: re.Match[str], said: Said) -> Value | None:
     start, end = match.span()
-    if said.clauses.is_habit(start, end):
+    clauses, number = said.clauses, _WEEKDAY_INDEX[pick(match, "wd")]
+    if clauses.recurs(start, end):
         return None
-    place = days.most_recent if said.clauses.is_past(start, end) else days.coming
-    return place(said.today, _WEEKDAY_INDEX[pick(match, "wd")])
+    past = clauses.is_past(start, end)
+    reported = not past and clauses.reports(start, end)
+    found = (days.most_recent if past or reported else days.coming)(said.today, number)
+    return days.unsure(found) if reported is None or clauses.may_recur(start, end) else found
 
 
 def _month_step(match: re.Match[str], said: Said) -> Value | None:

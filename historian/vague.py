@@ -31,6 +31,8 @@ _ZH: Final = lazy_pattern(
     + rf"|[0-9一二两三四五六七八九十]{{1,3}}{_UNIT_ZH}多{_WAY_ZH}|[一二两三四五六七八九十]{{1,3}}多{_UNIT_ZH}{_WAY_ZH}|"
     + r"(?:过去|未来|最近|近)(?:的)?[0-9一二两三四五六七八九十几数]{1,3}"
     + _UNIT_ZH
+    + rf"|还有(?:[0-9]{{1,3}}|[一二两三四五六七八九十半]{{1,3}}){_UNIT_ZH}(?=[就才到])|"
+    rf"(?<![第0-9一二两三四五六七八九十])(?:[0-9]{{1,3}}|[一二两三四五六七八九十半]{{1,3}})(?:天|周|个半?星期|个半?礼拜|个半?月|年)半?多?了(?![解])"
 )
 _ZH_RECURRING: Final = lazy_pattern(r"每个?$|逢$")
 
@@ -48,6 +50,7 @@ _EN: Final = lazy_pattern(
     r"(?:the\s)?(?:end|beginning|start|middle)\sof\sthe\s(?:day|week|month|quarter|year)|"
     r"(?:on|over|at|this\spast|for)\sthe\sweekend|later\s(?:on)?(?=[.!?,]|$)|earlier(?=[.!?,]|$)|last\stime|next\stime|"
     r"(?:last|next|this)\s(?:winter|christmas|easter|thanksgiving|halloween|holidays?)|the\s(?:last|next)\s(?:week|month|year)(?!\sof)"
+    r"|(?:\d{1,3}|[a-z]{3,9})\s(?:days|weeks|months)\s(?:pregnant|old|sober|clean)"
     r")(?![A-Za-z0-9_@-])",
     re.IGNORECASE,
 )

@@ -8,7 +8,8 @@ from typing import Final
 from historian.patterns import lazy_pattern, words
 
 ADVERB: Final = (
-    r"(?:also|really|usually|always|never|just|often|still|only|even|already|now|then|both|do|too|ever|rather|quite|"
+    r"(?:also|first|last|once|twice|seldom|soon|long|no\slonger|no\smore|perhaps|maybe|somehow|therefore|thus|instead|again|"
+    r"nearly|hardly|really|usually|always|never|just|often|still|only|even|already|now|then|both|do|too|ever|rather|quite|"
     r"almost|sometimes|mostly|simply|[a-z]{2,15}ly)"
 )
 _UNCHANGED: Final = frozenset(
@@ -42,14 +43,22 @@ _COMMON: Final = frozenset(
         "write speak know think feel enjoy own keep go do have am don't haven't take make sing cook bake "
         "paint travel commute collect train practice practise volunteer attend visit avoid dislike sleep wake "
         "exercise watch listen manage lead build plan hope believe wear buy sell raise grow coach tutor speak "
-        "usually suffer support follow swim hike cycle climb dance knit sew"
+        "usually suffer support follow swim hike cycle climb dance knit sew "
+        "come arrive bring return"
     )
 )
+_NOUN_AFTER: Final = lazy_pattern(
+    r"\sreturn\s(?!(?:home|back|to|from|on|in|at|by|with|the|my|it|them|there|here|next|this|every|until|later)\b)",
+    re.IGNORECASE,
+)
+_DENIED: Final = lazy_pattern(r"\b(?:do|have|does|has)(?:n['’]t|\snot)\b", re.IGNORECASE)
 _JOINED: Final = lazy_pattern(
     rf"(?:\s(?:and|but|or)|,(?:\sand|\sbut)?)\s(?:{ADVERB}\s)?(?P<verb>[A-Za-z]+(?:['’]t)?)(?![\w-])", re.IGNORECASE
 )
 _REACH: Final = 80
-_CLAUSE_END: Final = lazy_pattern(r"[.!?;:。！？；\n]|\bto\s|\b(?:I|he|she|they|we|you|it|who|which|because|that)\b")
+_CLAUSE_END: Final = lazy_pattern(
+    r"[.!?;:。！？；\n]|\bto\s(?!(?:the|my|a|an|our)\b|[A-Z])|\b(?:I|he|she|they|we|you|it|who|which|because|that)\b"
+)
 
 
 def third_person(verb: str, *, past: bool = False) -> str:
@@ -71,10 +80,13 @@ def third_person(verb: str, *, past: bool = False) -> str:
 
 def joined_verbs(text: str, after: int) -> list[tuple[int, int, str]]:
     """Return the further verbs of the same subject (`likes tea and hates coffee`) as spans with their new form."""
+    if _DENIED.search(text, max(0, after - 12), after + 4):
+        return []  # what follows is denied, too: does not eat and drink
     stop = _CLAUSE_END.search(text, after, min(len(text), after + _REACH))
     end = stop.start() if stop else min(len(text), after + _REACH)
     found: list[tuple[int, int, str]] = []
     for match in _JOINED.finditer(text, after, end):
-        if match["verb"].lower().replace("’", "'") in _COMMON:
+        known = match["verb"].lower().replace("’", "'") in _COMMON
+        if known and _NOUN_AFTER.match(text, match.start("verb") - 1) is None:
             found.append((*match.span("verb"), third_person(match["verb"])))
     return found

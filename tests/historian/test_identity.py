@@ -141,6 +141,9 @@ def test_a_person_in_no_source_is_reported(observation: str, expected: tuple[str
         "In May the team moved to Berlin.",
         "Python 3 works on Windows.",
         "任务计划在 2026-03-01 完成",
+        "李雷不对青霉素过敏，而是对头孢过敏",
+        "李雷从不喝酒",
+        "李雷再也不吃辣了",
     ],
 )
 def test_ordinary_words_and_known_people_are_not_reported(observation: str) -> None:

@@ -49,6 +49,17 @@ XIAOMING = RewriteContext(SAID_AT, speaker_name="小明", agent_name="Nova", gro
         ("You should remind me tomorrow", "Nova should remind Alice on 2026-02-22"),
         ("I live here. I moved here last year.", "Alice lives in Berlin. Alice moved to Berlin in 2025."),
         ("This group is quiet", "Book Club is quiet"),
+        ("I last saw Ida in Bern", "Alice last saw Ida in Bern"),
+        ("I first met Tom in 2019", "Alice first met Tom in 2019"),
+        ("I once lived in Oslo", "Alice once lived in Oslo"),
+        ("I, too, am a vegetarian", "Alice, too, is a vegetarian"),
+        ("I, like Tom, love tea", "Alice, like Tom, loves tea"),
+        ("I no longer eat meat", "Alice no longer eats meat"),
+        ("I don't drink and drive", "Alice doesn't drink and drive"),
+        ("I go to Bern and return with Ida", "Alice goes to Bern and returns with Ida"),
+        ("I fly to Lisbon and come back with Ida", "Alice flies to Lisbon and comes back with Ida"),
+        ("I book a train and return ticket", "Alice books a train and return ticket"),
+        ("I want to fly to Bern and come back", "Alice wants to fly to Bern and come back"),
     ],
 )
 def test_the_english_first_person_becomes_the_speaker(text: str, expected: str) -> None:
@@ -111,6 +122,22 @@ def test_quotations_set_terms_and_plain_statements_stay(text: str) -> None:
         ("你喜欢猫", ("pronoun:你",)),
         ("本群禁止广告", ("place:本群",)),
         ("其他人弹吉他", ()),
+        ("周一开会决定延期", ("time:周一",)),
+        ("小王12月4日去北京，周日回来", ("time:12月4日", "time:周日")),
+        ("小王每周一游泳，周五去上海出差", ("time:周五",)),
+        ("Tom rented a car for 5 days from Monday", ("time:Monday",)),
+        ("Tom swims every Monday, Wednesday and Friday", ()),
+        ("5号交房租", ("time:5号",)),
+        ("小王3号到6号在北京", ("time:3号", "time:6号")),
+        ("每月5号交房租", ()),
+        ("会议在3号楼", ()),
+        ("还有三周就生了", ("time:还有三周",)),
+        ("小王戒烟三天了", ("time:三天了",)),
+        ("Tom's lease ends on the 31st", ("time:the 31st",)),
+        ("The exam is in January", ("time:January",)),
+        ("Ida is three months pregnant", ("time:three months pregnant",)),
+        ("Tom visits Ida from Thursday to Sunday", ("time:Thursday", "time:Sunday")),
+        ("The shop is open from Tuesday to Sunday", ()),
     ],
 )
 def test_what_cannot_be_resolved_stays_and_is_flagged(text: str, flags: tuple[str, ...]) -> None:
@@ -164,3 +191,40 @@ def test_the_benchmark_scores_a_file_and_ends_with_the_count(how: list[str], tmp
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "1 of 2 right"
     assert "b  昨天去了" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Bob says: I am allergic to nuts", "Bob says: I am allergic to nuts"),
+        ("Bob: I hate my job", "Bob: I hate my job"),
+        ("Bob: I hate my job. I want to quit", "Bob: I hate my job. I want to quit"),
+        ("Bob asked: can you call me tomorrow?", "Bob asked: can you call me on 2026-02-22?"),
+        ("My sister told me: I hate nuts", "Alice's sister told Alice: I hate nuts"),
+        ("小李：我讨厌上班", "小李：我讨厌上班"),
+        ("妈妈：我明天去医院做手术", "妈妈：我 2026-02-22 去医院做手术"),
+        ("老师表示：我不同意", "老师表示：我不同意"),
+    ],
+)
+def test_what_somebody_else_said_behind_a_colon_is_not_the_speaker_s(text: str, kept: str) -> None:
+    got = rewrite_offline(text, ALICE)
+    assert got.text == kept
+    assert any(flag.startswith("pronoun:") for flag in got.flags)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("我妈妈说：我对青霉素过敏", "小明的妈妈说：我对青霉素过敏"),
+        ("我说：我不去", "小明说：小明不去"),
+        ("我昨天跟小李说：我不去了", "小明 2026-02-20 跟小李说：小明不去了"),
+        ("小明：我对花生过敏", "小明：小明对花生过敏"),
+        ("备注：我吃素", "备注：小明吃素"),
+        ("说实话：我吃素", "说实话：小明吃素"),
+        ("Note: I like tea", "Note: 小明 likes tea"),
+        ("Allergies: I avoid nuts", "Allergies: 小明 avoids nuts"),
+        ("I said: I like tea", "小明 said: 小明 likes tea"),
+    ],
+)
+def test_behind_a_label_or_the_own_name_the_first_person_is_the_speaker(text: str, expected: str) -> None:
+    assert rewrite_offline(text, XIAOMING).text == expected
