@@ -122,11 +122,12 @@ def open_household(
 def _floors(ground: Ground) -> Floors:
     finding = make_finding(ground.settings, ground.stores.database, ground.models, ground.live, ground.clock)
     profiles = _profiles(ground, finding)
-    leaving = _leaving(ground, finding, profiles)
+    returned = ReturnedTexts(ground.stores.database, ground.clock)
+    leaving = _leaving(ground, finding, profiles, returned)
     return Floors(
         finding=finding,
         profiles=profiles,
-        returned=ReturnedTexts(ground.stores.database, ground.clock),
+        returned=returned,
         doing=_doing(ground, finding, profiles),
         leaving=leaving,
         groups=make_groups(ground, finding, leaving.standstill),
@@ -160,12 +161,12 @@ def _doing(ground: Ground, finding: FindingParts, profiles: ProfileParts) -> His
     )
 
 
-def _leaving(ground: Ground, finding: FindingParts, profiles: ProfileParts) -> LeavingParts:
+def _leaving(ground: Ground, finding: FindingParts, profiles: ProfileParts, returned: ReturnedTexts) -> LeavingParts:
     stores = ground.stores
     return make_leaving(
         ground.settings.data_dir,
         Sources(stores.database, stores.record, stores.events, stores.memos, profiles, ground.queue),
-        Traces(finding.engine, finding.indexer, finding.rankings),
+        Traces(finding.engine, finding.indexer, finding.rankings, returned),
         ground.clock,
     )
 
