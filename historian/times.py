@@ -10,17 +10,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from historian import times_calendar, times_en, times_zh
 from historian.clocks import find_clocks
 from historian.days import DateHit
 from historian.fold import simplified
 from historian.linking import Plan, link
+from historian.patterns import lazy_pattern
 from historian.phrasing import Replacement, in_chinese, phrase_chinese, phrase_clock, phrase_english
 from historian.said import Said
 from historian.spans import Exempt, exempt_spans
 from historian.tense import Clauses
 from historian.vague import find_vague
+
+_GLUED: Final = lazy_pattern(r"[:：.]\d|(?<=\d)\d")
+"""Behind a time of day: more of the number that it would be cut out of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +63,11 @@ def resolve_times(text: str, said_at: datetime) -> Resolution:
     said = Said(plain, said_at, Clauses(plain))
     found = [*times_zh.find_dates(said), *times_en.find_dates(said), *times_calendar.find_dates(said)]
     dates = [hit for hit in found if not exempt.touches(hit.start, hit.end)]
-    clocks = [hit for hit in find_clocks(plain) if not exempt.touches(hit.start, hit.end)]
+    clocks = [
+        hit
+        for hit in find_clocks(plain)
+        if not exempt.touches(hit.start, hit.end) and _GLUED.match(plain, hit.end) is None
+    ]
     plan = link(said, dates, clocks)
     replacements = _replacements(text, plan)
     resolved = tuple(Resolved(text[r.start : r.end], r.meaning, r.start, r.end) for r in replacements)
