@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from historian.clock import Clock
-from historian.errors import EmbeddingMismatchError, StoreError
+from historian.errors import EmbeddingMismatchError, StoreError, UnreadyStoreError
 
 _log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ class Breaker:
             if self._state is BreakerState.HALF_OPEN or (
                 self._state is BreakerState.FAILED and self._retry_at is not None and self._clock.now() < self._retry_at
             ):
-                raise StoreError(f"The {self._name} is not available at the moment; try again later.")
+                raise UnreadyStoreError(f"The {self._name} is not available at the moment; try again later.")
             is_probe = self._state is BreakerState.FAILED
             if is_probe:
                 self._state = BreakerState.HALF_OPEN

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from historian.durable import REAL_DISK, Disk, SharedFlush
-from historian.errors import StoreError
+from historian.errors import StoreError, UnreadyStoreError
 from historian.schema import MIGRATIONS
 
 BUSY_TIMEOUT_MS = 5_000
@@ -30,6 +30,18 @@ _SENTENCES = {
     sqlite3.SQLITE_NOTADB: "The memory's database is damaged; restore it from a backup or an export.",
     sqlite3.SQLITE_IOERR: "The disk reported an error while the memory was read or written; check the disk.",
 }
+_UNREADY = frozenset(
+    {
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_IOERR,
+    }
+)
+"""Of these nobody's statement is the cause, and it may succeed later as it is."""
 _OTHERWISE = "The memory's database refused a statement; see the log and report it."
 _CLOSED = "The memory is closed; start it again."
 
@@ -156,7 +168,7 @@ class Database:
             deadline = time.monotonic() + BUSY_TIMEOUT_MS / 1000
             while self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
                 if time.monotonic() > deadline:
-                    raise StoreError(_SENTENCES[sqlite3.SQLITE_BUSY])
+                    raise UnreadyStoreError(_SENTENCES[sqlite3.SQLITE_BUSY])
                 time.sleep(0.02)
 
     def close(self) -> None:
@@ -257,7 +269,8 @@ def _translated() -> Generator[None]:
         raise
     except sqlite3.DatabaseError as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        raise StoreError(_SENTENCES.get(code, _OTHERWISE)) from error
+        kind = UnreadyStoreError if code in _UNREADY else StoreError
+        raise kind(_SENTENCES.get(code, _OTHERWISE)) from error
 
 
 def _until_free(action: Callable[[], object]) -> None:

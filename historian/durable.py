@@ -12,7 +12,7 @@ import re
 import threading
 import time
 
-from historian.errors import StoreError
+from historian.errors import StoreError, UnreadyStoreError
 from historian.liveness import look_up
 
 TYPE_CHECKING = False  # `typing` would cost every hook two milliseconds; checkers know this name
@@ -35,9 +35,10 @@ _NO_FOLDER_FLUSH = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EBADF})
 def store_error(error: OSError) -> StoreError:
     """Return the one plain sentence for what the file system refused; it names no path."""
     if error.errno in _FULL:
-        return StoreError("The disk is full; free some space and try again.")
+        kind = StoreError if error.errno == errno.EFBIG else UnreadyStoreError
+        return kind("The disk is full; free some space and try again.")
     if error.errno in _UNLOCKABLE:
-        return StoreError("The data folder cannot be locked; put it on a local disk.")
+        return UnreadyStoreError("The data folder cannot be locked; put it on a local disk.")
     if error.errno in _CLOSED:
         return StoreError("The data folder cannot be written; make it writable for this user and try again.")
     return StoreError("The data folder could not be used; check that it exists and that its disk is healthy.")

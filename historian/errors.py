@@ -44,6 +44,10 @@ class StoreError(ShiguanError):
     """A store cannot do its work now."""
 
 
+class UnreadyStoreError(StoreError):
+    """A store cannot work at this moment, whoever asks and whatever for: it is locked, full or out of reach."""
+
+
 class FolderInUseError(StoreError):
     """Another process holds the data folder."""
 

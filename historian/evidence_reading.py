@@ -19,6 +19,7 @@ from historian.intake import MAX_CONTENT
 from historian.message_search import MessageQuery, MessageSearch, SearchMode
 from historian.model import Message, Scope
 from historian.narrowing import Narrowing, narrowing
+from historian.overlap import has_no_content
 from historian.readable import ReadableRecord
 from historian.record import Record
 from historian.session import Session
@@ -37,6 +38,7 @@ MAX_QUERY = 10_000
 COUNTED = 1_000
 """A list that is longer is not counted."""
 
+_TOO_LITTLE = "The query says too little to search by meaning; give words, or seek one character with lexical_search."
 _NOTHING_ASKED = "The query is blank, so nothing was looked for; give words, or read by time with messages_list."
 _PLACE = struct.Struct(">q")
 
@@ -142,8 +144,8 @@ class ScopedEvidence:
         applied: dict[str, object] = {"top_k": top_k, **narrowed.applied}
         if min_score is not None:
             applied["min_score"] = min_score
-        if not text and not vector:
-            return _nothing_asked(narrowed, applied)
+        if not vector and (not text or (mode != "lexical" and has_no_content(text))):
+            return _nothing_asked(narrowed, applied, _TOO_LITTLE if text else _NOTHING_ASKED)
         wanted = MessageQuery(
             text=text,
             reach=self._scope.reach(),
@@ -272,8 +274,8 @@ def _vector(numbers: Sequence[object], embedding_model: str) -> NDArray[np.float
     return (vector / length).astype(np.float32)
 
 
-def _nothing_asked(narrowed: Narrowing, applied: Mapping[str, object]) -> EvidencePage:
-    return EvidencePage((), "none", applied, total=0, warnings=(*narrowed.warnings, _NOTHING_ASKED))
+def _nothing_asked(narrowed: Narrowing, applied: Mapping[str, object], why: str = _NOTHING_ASKED) -> EvidencePage:
+    return EvidencePage((), "none", applied, total=0, warnings=(*narrowed.warnings, why))
 
 
 def _told(page: EvidencePage) -> EvidencePage:

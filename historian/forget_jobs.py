@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from historian.errors import ShiguanError
@@ -17,7 +19,8 @@ from historian.stand_ins import same_text
 from historian.work import APPEND, CAPTURE, END, TurnWork, raw_messages, scope_from
 from historian.zones import load_zone
 
-_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([^u]))", re.DOTALL)
+_CONTROLS = dict.fromkeys("bfnrt", " ")
 _SHORTEST_ID = 6
 _ENOUGH = 2
 """Terms that a text shares with a forgotten one and that suffice, where nobody can say whose it is."""
@@ -43,10 +46,9 @@ class JobCleaner:
             return True
         if any(len(one) >= _SHORTEST_ID and one in text for one in self.message_ids):
             return True
-        terms = told(text)
-        query = told(self.selection.query)
-        if query and query <= terms:
+        if self.selection.sought.may_be_in(text):
             return True
+        terms = told(text)
         return any(len(wanted & terms) >= min(_ENOUGH, len(wanted)) for one in self.contents if (wanted := told(one)))
 
     def clean(self, job: Job) -> Job | None:
@@ -101,36 +103,47 @@ class JobCleaner:
             return False
         if chosen.conversation_id not in (None, message.conversation_id):
             return False
-        return not chosen.query or told(chosen.query) <= told(message.content)
+        return chosen.fits(message.content)
 
     def _turn(self, job: Job) -> Job | None:
         try:
             work = TurnWork.read(job.job_id, job.payload)
         except ShiguanError:
             return job
-        chosen, turn = self.selection, work.turn
-        at_time = chosen.is_by_filter and chosen.covers_time(epoch_ms(work.ended_at))
-        meant = at_time and not chosen.query and chosen.conversation_id in (None, work.session.conversation_id)
-        source = turn.source_message
-        said = source is not None and any(same_text(source, content) for content in self.contents)
-        if meant or said or f"end:{job.job_id}" in self.message_ids:
+        turn = work.turn
+        source = turn.source_message or ""
+        said = bool(source) and self._quotes(source)
+        if said or self._means_turn(work) or f"end:{job.job_id}" in self.message_ids:
             return None
         named = any(one in self.message_ids for one in turn.message_ids)
-        recent = [line for line in turn.recent_messages if not self._quotes(line.content)]
-        if not named and len(recent) == len(turn.recent_messages):
-            return self._without(job, told(chosen.query)) if at_time and chosen.query else job
-        foreign = only_there(self.contents, [source or "", *(line.content for line in recent)])
-        return self._without(job, foreign, any_term=True)
+        if named and self.message_ids.issuperset(turn.message_ids):
+            return None
+        recent = [line.content for line in turn.recent_messages if not self._quotes(line.content)]
+        if named or len(recent) < len(turn.recent_messages):
+            foreign = only_there(self.contents, [source, *recent])
+            return self._without(job, lambda text: self._seeks(work, text) or bool(foreign & told(text)))
+        return self._without(job, partial(self._seeks, work))
+
+    def _means_turn(self, work: TurnWork) -> bool:
+        """Whether a turn as a whole is meant: where nothing is sought, or the one message that it rests on has it."""
+        if not self._is_in_place(work):
+            return False
+        source = work.turn.source_message or ""
+        return not self.selection.query or (not work.turn.message_ids and self.selection.fits(source))
+
+    def _is_in_place(self, work: TurnWork) -> bool:
+        chosen = self.selection
+        is_here = chosen.conversation_id in (None, work.session.conversation_id)
+        return chosen.is_by_filter and is_here and chosen.covers_time(epoch_ms(work.ended_at))
+
+    def _seeks(self, work: TurnWork, text: str) -> bool:
+        return bool(self.selection.query) and self._is_in_place(work) and self.selection.fits(text)
 
     def _quotes(self, content: str) -> bool:
         return any(same_text(content, one) for one in self.contents)
 
-    def _without(self, job: Job, foreign: frozenset[str], *, any_term: bool = False) -> Job | None:
-        """Return a turn without texts that have one of these terms, or all of them; None where no statement is left."""
-
-        def speaks(text: str) -> bool:
-            return bool(foreign & told(text)) if any_term else bool(foreign) and foreign <= told(text)
-
+    def _without(self, job: Job, speaks: Callable[[str], bool]) -> Job | None:
+        """Return a turn without the texts that speak of what is forgotten; None where no statement is left of it."""
         turn: dict[str, Any] = dict(job.payload["turn"])  # type: ignore[call-overload]
         turn["observations"] = ["" if speaks(one) else one for one in turn["observations"]]
         turn["memo"] = "" if speaks(turn["memo"]) else turn["memo"]
@@ -142,12 +155,15 @@ class JobCleaner:
         ]
         if turn.get("source_message") and speaks(turn["source_message"]):
             turn["source_message"] = None
+        if turn == job.payload["turn"]:
+            return job
         if not any(turn["observations"]) and not turn["memo"]:
             return None
         return job.but(payload={**job.payload, "turn": turn})
 
 
 def _readable(data: bytes) -> str:
-    """Return bytes as a text, with the escapes of JSON resolved."""
+    """Return bytes as a text, with the escapes of JSON resolved; control characters are blanks."""
     text = data.decode("utf-8", "replace")
-    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
+    found = _ESCAPE.sub(lambda one: chr(int(one[1], 16)) if one[1] else _CONTROLS.get(one[2], one[2]), text)
+    return found.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # halves of one character meet

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from historian.errors import StoreError
 from historian.forget_cascade import Consequences, EventKey
+from historian.forget_lines import LineSearch
 from historian.forget_texts import only_there, told
 from historian.model import Owner
 from historian.profile import PRIVATE, Profile, ProfileLine, Prose
@@ -30,39 +31,45 @@ class Cleaned:
 class ProfileCleaner:
     """Knows what is forgotten, and takes it out of one profile after the other."""
 
-    def __init__(self, found: Consequences, text_of: Texts) -> None:
+    def __init__(self, found: Consequences, text_of: Texts, search: LineSearch) -> None:
         self._found = found
         self._text_of = text_of
+        self._search = search
         self._ids = {event_id for _, event_id in found.gone}
         self._old = [*found.gone.values(), *(one.before for one in found.rewritten)]
         self.cleaned = Cleaned()
 
     def clean(self, profile: Profile) -> Profile:
         """Return a profile without what is forgotten; the same value where it has nothing of it."""
-        parts = tuple(part for old in profile.parts if (part := self._part(profile.entity, old)) is not None)
-        retired = tuple(event for event in profile.retired if event not in self._ids)
+        retiring: list[str] = [*profile.retired]
+        parts = tuple(part for old in profile.parts if (part := self._part(profile.entity, old, retiring)) is not None)
+        retired = tuple(event for event in dict.fromkeys(retiring) if event not in self._ids)
+        profile = self._search.without_labels(profile)
         source = None if profile.source_event_id in self._ids else profile.source_event_id
         if parts == profile.parts and retired == profile.retired and source == profile.source_event_id:
             return profile
         return replace(profile, parts=parts, retired=retired, source_event_id=source)
 
-    def _part(self, entity: Owner, part: ProfileLine | Prose) -> ProfileLine | Prose | None:
+    def _part(self, entity: Owner, part: ProfileLine | Prose, retiring: list[str]) -> ProfileLine | Prose | None:
+        """Return what is left of a part. The events of a line that a human worded go with it, into `retiring`."""
         if isinstance(part, Prose):
-            return part
+            return self._search.without(entity, part)
         home = entity.key if part.shown_in == PRIVATE else part.shown_in
         gone = [event for event in part.events if (home, event) in self._found.gone]
         kept = [event for event in part.events if (home, event) not in self._found.gone]
-        if not gone and not any((home, event) in self._found.changed for event in kept):
+        meant = self._search.means(entity, part)
+        if not meant and not gone and not any((home, event) in self._found.changed for event in kept):
             return part
         texts = [text for event in kept if (text := self._text_of((home, event))) is not None]
-        if not texts:
+        if not texts or (meant and part.hand_written):
+            retiring += kept
             self.cleaned.lines += 1
             self.cleaned.texts.add(part.text)
             return None
         old = [self._found.gone[home, event] for event in gone]
         old += [one.before for event in kept if (one := self._found.changed.get((home, event))) is not None]
         line = replace(part, events=tuple(kept), confirmed=max(len(kept), part.confirmed - len(gone)))
-        if not only_there(old, texts) & told(part.text):
+        if not meant and not only_there(old, texts) & told(part.text):
             return line
         self.cleaned.rewritten += 1
         self.cleaned.texts.add(part.text)
@@ -71,13 +78,14 @@ class ProfileCleaner:
     def clean_bytes(self, entity: Owner, data: bytes) -> bytes | None:
         """Return the bytes of a file without what is forgotten, the same ones where it has nothing of it.
 
-        None where it cannot be read as a profile and holds the text of a forgotten event: it cannot be kept.
+        None where it cannot be read as a profile and holds the text of a forgotten event: it cannot be kept. Of such a
+        file the lines go that a search means.
         """
         try:
             profile = parse(data, entity)
         except StoreError:
             text = data.decode("utf-8", "replace")
-            return None if any(old in text for old in self._lines()) else data
+            return None if any(old in text for old in self._lines()) else self._search.cut(entity, data)
         cleaned = self.clean(profile)
         return data if cleaned is profile else format_file(cleaned)
 
@@ -85,9 +93,9 @@ class ProfileCleaner:
         """Return every text that forgotten events had, as they may stand in a line."""
         return {line for old in self._old for line in old.split("\n") if line}
 
-    def says(self, text: str, profile: Profile | None) -> bool:
+    def says(self, entity: Owner, text: str, profile: Profile | None) -> bool:
         """Say whether a text about a profile says what is forgotten and nothing in the profile says any more."""
-        if text in self.cleaned.texts or text in self._lines():
+        if text in self.cleaned.texts or text in self._lines() or self._search.means_text(entity, text):
             return True
         kept = [line.text for line in profile.lines] if profile is not None else []
         return bool(only_there(self._old, kept) & told(text))

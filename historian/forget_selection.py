@@ -11,16 +11,17 @@ from historian.audiences import known_audiences
 from historian.database import Database
 from historian.errors import InvalidInputError, NotFoundError
 from historian.events import EVENT_WORDS, EventStore
-from historian.fold import fold
 from historian.messages import epoch_ms
 from historian.model import Reach, Scope
 from historian.pinned import kept_notes
 from historian.readable import MessageFilter
 from historian.record import Record
+from historian.sought import Sought
 
 MOST = 10_000_000
 """Rows that one call can mean; more than there can be."""
 NOTHING = "Say what to forget: messages, an event, a conversation, a time range, a search, or everything."
+UNSEEN = "This search has no word to look for; name one that what shall be forgotten has."
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +38,10 @@ class Selection:
     until_ms: int | None = None
     query: str = ""
     everything: bool = False
+    sought: Sought = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "sought", Sought(self.query))
         filters = (self.conversation_id, self.since_ms, self.until_ms, self.query or None)
         has_filter = any(value is not None for value in filters)
         ways = (bool(self.message_ids), self.event_id is not None, has_filter, self.everything)
@@ -46,10 +49,21 @@ class Selection:
             raise InvalidInputError(NOTHING)
         if sum(ways) > 1:
             raise InvalidInputError("Ids, filters and everything cannot be combined; ask for one after the other.")
+        if self.query and self.sought.is_nothing:
+            raise InvalidInputError(UNSEEN)
 
     def covers_time(self, ms: int) -> bool:
         """Say whether an instant lies in the time range."""
         return (self.since_ms is None or ms >= self.since_ms) and (self.until_ms is None or ms < self.until_ms)
+
+    @property
+    def is_at_any_time(self) -> bool:
+        """Whether it means what has no time, too."""
+        return self.since_ms is None and self.until_ms is None
+
+    def fits(self, text: str) -> bool:
+        """Say whether a text has what is sought, as the word index of the record would; any has, without a query."""
+        return not self.query or self.sought.is_in(text)
 
     @property
     def is_by_filter(self) -> bool:
@@ -59,18 +73,19 @@ class Selection:
 
 @dataclass(slots=True)
 class Doomed:
-    """Rows of messages, events, memos and pinned notes that are to go."""
+    """Rows of messages, events, memos and pinned notes that are to go, and texts in profiles with whose those are."""
 
     messages: set[int] = field(default_factory=set[int])
     events: set[int] = field(default_factory=set[int])
     memos: set[int] = field(default_factory=set[int])
     pinned: set[int] = field(default_factory=set[int])
+    lines: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
 
     def token(self, scope: Scope, selection: Selection) -> str:
         """Return what confirms to forget exactly this; it differs as soon as anything more or less is meant."""
         rows = [sorted(self.messages), sorted(self.events), sorted(self.memos), sorted(self.pinned)]
         # not of the words of the selection: an id that is somebody else's must read like one that is nobody's
-        document = json.dumps([scope.owner.key, scope.user_id, selection.everything, rows])
+        document = json.dumps([scope.owner.key, scope.user_id, selection.everything, rows, sorted(self.lines)])
         return hashlib.sha256(document.encode()).hexdigest()[:24]
 
 
@@ -122,7 +137,7 @@ class Selector:
             messages = {hit.row for hit in hits.hits}
         if selection.conversation_id is not None:
             return Doomed(messages)
-        memos = {row for row, ms, text in self._memo_rows(reach) if selection.covers_time(ms) and _has(text, selection)}
+        memos = {row for row, ms, text in self._memo_rows(reach) if selection.covers_time(ms) and selection.fits(text)}
         notes = self._notes(reach, selection)
         return Doomed(messages, self._fitting_events(reach, selection), memos, notes)
 
@@ -154,7 +169,7 @@ class Selector:
         return {
             row
             for row, _, note in kept
-            if selection.covers_time(epoch_ms(note.updated_at)) and _has(note.text, selection)
+            if selection.covers_time(epoch_ms(note.updated_at)) and selection.fits(note.text)
         }
 
     def _memos(self, reach: Reach) -> set[int]:
@@ -167,8 +182,3 @@ class Selector:
                 " OR author_key IN (SELECT value FROM json_each(?1))",
                 (json.dumps(sorted(reach)),),
             ).fetchall()
-
-
-def _has(text: str, selection: Selection) -> bool:
-    folded = fold(text)
-    return all(word in folded for word in fold(selection.query).split())

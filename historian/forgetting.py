@@ -17,8 +17,10 @@ from historian.errors import ConflictError, ShiguanError
 from historian.events import EVENT_WORDS
 from historian.forget_cascade import Consequences, EventKey, consequences
 from historian.forget_jobs import JobCleaner
+from historian.forget_lines import LineSearch
 from historian.forget_profiles import ProfileCleaner
 from historian.forget_rows import RowRemover, remove_person
+from historian.forget_samples import Sample, samples
 from historian.forget_selection import Selection, Selector
 from historian.group_rows import GROUP_WORDS
 from historian.indexer import Indexer
@@ -28,6 +30,7 @@ from historian.profile_index import PROFILE_WORDS
 from historian.profiles import ProfileStore
 from historian.queue import Queue
 from historian.readable import MESSAGE_WORDS
+from historian.returned import ReturnedTexts
 from historian.standstill import Standstill
 
 BACKUPS = "Backups and exports that were made before still hold it; delete them, or make them anew."
@@ -40,12 +43,13 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What was forgotten where, or would be: counts by place. `token` confirms a rehearsal."""
+    """What was forgotten where, or would be: counts by place. `token` confirms a rehearsal, `samples` show of what."""
 
     done: bool
     counts: Mapping[str, int]
     token: str
     notes: tuple[str, ...] = ()
+    samples: tuple[Sample, ...] = ()
 
 
 @dataclass(slots=True)
@@ -66,6 +70,7 @@ class Forgetter:
         biographer: Biographer,
         queue: Queue,
         indexer: Indexer,
+        returned: ReturnedTexts,
         standstill: Standstill,
         wipe: Callable[[frozenset[str]], None],
         clock: Clock,
@@ -77,6 +82,7 @@ class Forgetter:
         self._biographer = biographer
         self._queue = queue
         self._indexer = indexer
+        self._returned = returned
         self._standstill = standstill
         self._wipe = wipe
         self._clock = clock
@@ -91,12 +97,12 @@ class Forgetter:
         """
         if not confirm:
             with self._database.read() as connection:
-                found, token = self._found(connection, scope, selection)
-            return Forgotten(False, _foreseen(found), token)
+                found, token, shown = self._found(connection, scope, selection)
+            return Forgotten(False, _foreseen(found), token, samples=shown)
         with self._standstill.alone():
             self._queue.recover()
             with self._database.read() as connection:
-                found, token = self._found(connection, scope, selection)
+                found, token, _ = self._found(connection, scope, selection)
             if confirm != token:
                 raise ConflictError(CHANGED)
             counts = self._carry_out(scope, selection, found)
@@ -111,12 +117,15 @@ class Forgetter:
             with self._standstill.alone():
                 self._wipe_now(frozenset())
 
-    def _found(self, connection: sqlite3.Connection, scope: Scope, selection: Selection) -> tuple[Consequences, str]:
+    def _found(
+        self, connection: sqlite3.Connection, scope: Scope, selection: Selection
+    ) -> tuple[Consequences, str, tuple[Sample, ...]]:
         doomed = self._selector.find(scope, selection)
-        token = doomed.token(scope, selection)
+        doomed.lines = LineSearch(scope, selection).find(self._profiles)
+        token, shown = doomed.token(scope, selection), samples(connection, doomed)
         repeats = selection.event_id is not None or bool(selection.query)
         whole = scope.owner.key if selection.everything else None
-        return consequences(connection, doomed, repeats=repeats, everything_of=whole), token
+        return consequences(connection, doomed, repeats=repeats, everything_of=whole), token, shown
 
     def _carry_out(self, scope: Scope, selection: Selection, found: Consequences) -> dict[str, int]:
         """First the files, whose rows still say what to do if this is interrupted; then all rows at once."""
@@ -136,13 +145,14 @@ class Forgetter:
         gone = {"messages": found.doomed.messages, "events": found.doomed.events, "group_memories": statements}
         for collection, rows in gone.items():
             self._indexer.discard(collection, sorted(rows))
+        self._returned.let_go(None if _is_known_in_groups(scope, found) else scope.user_id)
         counts.update(_statements(found))
         return {name: count for name, count in counts.items() if count}
 
     def _clean_profiles(
         self, scope: Scope, selection: Selection, found: Consequences, counts: Counter[str]
     ) -> _Affected:
-        cleaner = ProfileCleaner(found, self._text_of(found))
+        cleaner = ProfileCleaner(found, self._text_of(found), LineSearch(scope, selection))
         affected = _Affected()
         for entity in self._profiles.known():
             if selection.everything and entity == scope.owner:
@@ -167,7 +177,7 @@ class Forgetter:
                     "SELECT row, line FROM profile_drops WHERE entity_type = ? AND entity_id = ?",
                     (entity.kind, entity.id),
                 ).fetchall()
-                gone = [row for row, line in rows if cleaner.says(line, profile)]
+                gone = [row for row, line in rows if cleaner.says(entity, line, profile)]
                 connection.execute(
                     "DELETE FROM profile_drops WHERE row IN (SELECT value FROM json_each(?))", (json.dumps(gone),)
                 )
@@ -203,6 +213,12 @@ class Forgetter:
             connection.execute("DELETE FROM settings WHERE key = ?", (_DUE,))
 
 
+def _is_known_in_groups(scope: Scope, found: Consequences) -> bool:
+    """Whether something of it was said in a group: nobody knows to whom there it was given back."""
+    owners = {*found.message_ids, *(owner for owner, _ in [*found.gone, *found.changed])}
+    return scope.group_id is not None or any(Owner.of_key(key).kind == "group" for key in owners)
+
+
 def _statements(found: Consequences) -> dict[str, int]:
     return {
         "group statements": len(found.groups.gone),
@@ -217,6 +233,7 @@ def _foreseen(found: Consequences) -> dict[str, int]:
         "events": len(doomed.events),
         "memos": len(doomed.memos),
         "pinned notes": len(doomed.pinned),
+        "profile lines": len(doomed.lines),
         "events rewritten or flagged": len(found.rewritten),
         **_statements(found),
     }

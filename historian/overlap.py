@@ -31,3 +31,9 @@ def share(part: str, whole: Iterable[str], *, names: Collection[str] = ()) -> fl
     if not wanted:
         return 1.0
     return len(wanted.intersection(*[frozenset[str]().union(*(content(text) for text in whole))])) / len(wanted)
+
+
+def has_no_content(text: str) -> bool:
+    """Tell whether a text has nothing to be like another by: signs and pictures alone, one letter or digit, or 的."""
+    characters = [(character, is_cjk) for run, is_cjk in runs(fold(text)) for character in run]
+    return not characters or (len(characters) == 1 and (not characters[0][1] or characters[0][0] in STOP_CHARACTERS))

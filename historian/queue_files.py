@@ -12,7 +12,7 @@ import os
 import stat
 
 from historian.durable import Disk, DiskErrors, FolderSync, write_durably
-from historian.errors import StoreError
+from historian.errors import StoreError, UnreadyStoreError
 from historian.job import STATES, UNREADABLE, Job, JobIds, PoisonError, decode, encode, is_job_id
 from historian.liveness import Claimer
 
@@ -169,7 +169,7 @@ def _read_regular(path: str) -> bytes | None:
         return None
     except OSError as error:
         if error.errno in (errno.ENFILE, errno.EMFILE):
-            raise StoreError("Too many files are open; raise the limit or close some and try again.") from error
+            raise UnreadyStoreError("Too many files are open; raise the limit or close some and try again.") from error
         raise PoisonError("The file is a link, or it may not be read.") from error
     try:
         about = os.fstat(descriptor)

@@ -61,6 +61,20 @@ class ReturnedTexts:
             forms = {text, bare(text)} if known else ()
             return any(known.get(_digest(scope, form), 0) > oldest for form in forms)
 
+    def let_go(self, user_id: str | None) -> None:
+        """Have nothing be known that was given to this user, or to anybody: after forgetting, it is news when said.
+
+        Raises:
+            StoreError: the database cannot be written; then it is known again after a restart.
+        """
+        mark = b"" if user_id is None else _mark(user_id)
+        with self._lock:
+            for digest in [one for one in self._loaded() if one.startswith(mark)]:
+                del self._loaded()[digest]
+                self._new.pop(digest, None)
+        with self._database.write() as connection:
+            connection.execute("DELETE FROM returned WHERE substr(digest, 1, ?) = ?", (len(mark), mark))
+
     def flush(self) -> None:
         """Write down what is new, and forget what is old.
 
@@ -105,4 +119,10 @@ def bare(text: str) -> str:
 
 
 def _digest(scope: Scope, text: str) -> bytes:
-    return hashlib.sha256(f"{scope.user_id}\x1f{fingerprint(text)}".encode("utf-8", "surrogatepass")).digest()[:16]
+    said = f"{scope.user_id}\x1f{fingerprint(text)}".encode("utf-8", "surrogatepass")
+    return _mark(scope.user_id) + hashlib.sha256(said).digest()[:12]
+
+
+def _mark(user_id: str) -> bytes:
+    """Return what all digests of a user begin with."""
+    return hashlib.sha256(user_id.encode("utf-8", "surrogatepass")).digest()[:4]

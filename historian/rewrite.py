@@ -14,6 +14,7 @@ from typing import Final
 from historian import persons_en, persons_zh, places
 from historian.edits import Edit, apply_edits
 from historian.patterns import lazy_pattern
+from historian.reported import reported_spans
 from historian.spans import Exempt, exempt_spans
 from historian.times import Resolution, Resolved, resolve_times
 
@@ -62,8 +63,13 @@ def rewrite_offline(observation: str, context: RewriteContext) -> Rewritten:
         text = _without_frame(text)
     times = resolve_times(text, context.said_at)
     exempt = exempt_spans(times.text)
-    edits = [e for e in _edits(times.text, context) if not exempt.touches(e.start, e.end)]
-    flags = _flags(times, exempt, context)
+    reported = reported_spans(times.text, _clean(context.speaker_name))
+    edits = [
+        e
+        for e in _edits(times.text, context)
+        if not exempt.touches(e.start, e.end) and not reported.touches(e.start, e.end)
+    ]
+    flags = _flags(times, exempt, reported, context)
     return Rewritten(apply_edits(times.text, edits), flags, _allowed(times, edits, context), times.text, times.resolved)
 
 
@@ -97,7 +103,7 @@ def _clean(name: str | None) -> str:
     return " ".join(name.split()) if name else ""
 
 
-def _flags(times: Resolution, exempt: Exempt, context: RewriteContext) -> tuple[str, ...]:
+def _flags(times: Resolution, exempt: Exempt, reported: Exempt, context: RewriteContext) -> tuple[str, ...]:
     text = times.text
     speaker, agent = bool(_clean(context.speaker_name)), bool(_clean(context.agent_name))
     location, group = bool(_clean(context.location)), bool(_clean(context.group_name))
@@ -105,12 +111,18 @@ def _flags(times: Resolution, exempt: Exempt, context: RewriteContext) -> tuple[
         *persons_zh.unnamed(text, speaker=speaker, agent=agent),
         *persons_en.unnamed(text, speaker=speaker, agent=agent),
     }
+    pronouns |= {span for span in _persons_of_others(text) if reported.touches(*span)}
     grouped = {e.start for e in places.group_edits(text, "x")}
     pronouns = {span for span in pronouns if span[0] not in grouped}
     found = {(*span, "pronoun") for span in pronouns}
     found |= {(*span, "place") for span in places.unplaced(text, location=location, group=group)}
     kept = [f"{kind}:{text[start:end]}" for start, end, kind in sorted(found) if not exempt.touches(start, end)]
     return tuple(dict.fromkeys([*(f"time:{words}" for words in times.vague), *kept]))
+
+
+def _persons_of_others(text: str) -> Iterator[tuple[int, int]]:
+    yield from persons_zh.unnamed(text, speaker=False, agent=False)
+    yield from persons_en.unnamed(text, speaker=False, agent=False)
 
 
 def _allowed(times: Resolution, edits: list[Edit], context: RewriteContext) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from historian.errors import (
     RetryableModelError,
     ShiguanError,
     StoreError,
+    UnreadyStoreError,
 )
 from historian.foreground import Foreground
 from historian.job import Job
@@ -29,6 +30,7 @@ from historian.live import LiveOptions
 from historian.pipeline import Pipeline
 from historian.queue import Queue
 from historian.steps import Steps
+from historian.store_outage import StoreOutage
 from historian.telemetry import DONE, FAILED, RETRIED, JobRun, Telemetry
 from historian.upkeep import Upkeep
 
@@ -63,6 +65,7 @@ class Historian:
     jobs_bell: Bell
     foreground: Foreground
     upkeep: Upkeep
+    outage: StoreOutage
     complaints: Complaints = field(default_factory=lambda: Complaints(log))
     _shields: list[anyio.CancelScope] = field(default_factory=list[anyio.CancelScope])
     _leaving: threading.Event = field(default_factory=threading.Event)
@@ -194,6 +197,8 @@ class Historian:
                 self.pipeline.run(job, step)
         except RetryableModelError as error:
             return partial(self._retry, job, run, str(error), error.retry_after)
+        except UnreadyStoreError as error:
+            return partial(self._postpone, job, run, str(error))
         except (ModelError, StoreError, ConflictError) as error:
             return partial(self._retry, job, run, str(error), None)
         except ShiguanError as error:
@@ -207,8 +212,18 @@ class Historian:
     def _done(self, job: Job, run: JobRun) -> None:
         self.queue.finish(job)
         run.outcome = DONE
+        self.outage.over()
         self.complaints.over(AGAIN)
         self.complaints.over(UNNOTED)
+
+    def _postpone(self, job: Job, run: JobRun, reason: str) -> None:
+        """Let a job wait for a store that cannot work now, which is no attempt: it is not the job's fault."""
+        seconds = self.outage.met(reason)
+        if self._leaving.is_set():
+            return
+        self.queue.postpone(job, seconds, reason)
+        run.outcome = RETRIED
+        self.complaints.say(AGAIN, reason, f"job {job.job_id} will be tried again")
 
     def _retry(self, job: Job, run: JobRun, error: str, retry_after: float | None) -> None:
         if self._leaving.is_set():  # the stores may be closed already: nothing is wrong with the job

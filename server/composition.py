@@ -33,8 +33,9 @@ from historian.recall_parts import RecallParts
 from historian.returned import ReturnedTexts
 from historian.searching import EventSearch
 from historian.status import Health, Merges, StatusReader
+from historian.store_outage import StoreOutage
 from historian.telemetry import Telemetry
-from historian.troubles import Troubles
+from historian.troubles import Source, Troubles
 from historian.upkeep import Upkeep
 from historian.word_paging import WordPager
 from historian.worker import Historian
@@ -102,7 +103,7 @@ def open_household(
     make_folder(settings.data_dir)
     telemetry = Telemetry()
     models = make_models(settings, clock, telemetry.called, embedder=embedder, chat=chat)
-    live, signals = LiveOptions(settings.options), Signals()
+    live, signals = LiveOptions(settings.options), Signals(StoreOutage(clock))
     ground = Ground(
         settings=settings,
         clock=clock,
@@ -121,11 +122,12 @@ def open_household(
 def _floors(ground: Ground) -> Floors:
     finding = make_finding(ground.settings, ground.stores.database, ground.models, ground.live, ground.clock)
     profiles = _profiles(ground, finding)
-    leaving = _leaving(ground, finding, profiles)
+    returned = ReturnedTexts(ground.stores.database, ground.clock)
+    leaving = _leaving(ground, finding, profiles, returned)
     return Floors(
         finding=finding,
         profiles=profiles,
-        returned=ReturnedTexts(ground.stores.database, ground.clock),
+        returned=returned,
         doing=_doing(ground, finding, profiles),
         leaving=leaving,
         groups=make_groups(ground, finding, leaving.standstill),
@@ -159,12 +161,12 @@ def _doing(ground: Ground, finding: FindingParts, profiles: ProfileParts) -> His
     )
 
 
-def _leaving(ground: Ground, finding: FindingParts, profiles: ProfileParts) -> LeavingParts:
+def _leaving(ground: Ground, finding: FindingParts, profiles: ProfileParts, returned: ReturnedTexts) -> LeavingParts:
     stores = ground.stores
     return make_leaving(
         ground.settings.data_dir,
         Sources(stores.database, stores.record, stores.events, stores.memos, profiles, ground.queue),
-        Traces(finding.engine, finding.indexer, finding.rankings),
+        Traces(finding.engine, finding.indexer, finding.rankings, returned),
         ground.clock,
     )
 
@@ -172,11 +174,12 @@ def _leaving(ground: Ground, finding: FindingParts, profiles: ProfileParts) -> L
 def _health(ground: Ground, finding: FindingParts, profiles: ProfileParts) -> Health:
     offline = partial(runs_offline, ground.models.chat)
     away = partial(out_of_order, ground.models.chat)
+    waits = ground.signals.outage.state
+    searching, merging = finding.retrieval.state, profiles.merger.state
+    sources: list[Source] = [ground.live.switched_off, searching, merging, offline, away, waits]
     return Health(
         pulse=ground.signals.pulse,
-        troubles=Troubles(
-            [ground.live.switched_off, finding.retrieval.state, profiles.merger.state, offline, away], ground.clock
-        ),
+        troubles=Troubles(sources, ground.clock),
         offline=offline,
         settings=ground.watch.notes,
         options=ground.live,
@@ -272,6 +275,7 @@ def _historian(ground: Ground, floors: Floors) -> Historian:
         jobs_bell=ground.signals.jobs_bell,
         foreground=ground.signals.foreground,
         upkeep=_upkeep(ground, floors),
+        outage=ground.signals.outage,
     )
 
 

@@ -11,6 +11,7 @@ from historian.live import LiveOptions
 from historian.pulse import Pulse
 from historian.queue import Queue
 from historian.steps import Steps
+from historian.store_outage import StoreOutage
 from historian.telemetry import Telemetry
 from server.historian_parts import Stores
 from server.models import Models
@@ -22,6 +23,7 @@ from server.settings import Settings
 class Signals:
     """What the parts tell each other while they run."""
 
+    outage: StoreOutage
     steps: Steps = field(default_factory=Steps)
     jobs_bell: Bell = field(default_factory=Bell)
     vectors_bell: Bell = field(default_factory=Bell)

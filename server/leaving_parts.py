@@ -19,6 +19,7 @@ from historian.pinned import PinnedStore
 from historian.queue import Queue
 from historian.rankings import Rankings
 from historian.record import Record
+from historian.returned import ReturnedTexts
 from historian.standstill import Standstill
 from historian.taking_in import Intaker
 from historian.trial import Trial
@@ -56,6 +57,7 @@ class Traces:
     engine: Engine
     indexer: Indexer
     rankings: Rankings
+    returned: ReturnedTexts
 
 
 def make_leaving(folder: Path, sources: Sources, traces: Traces, clock: Clock) -> LeavingParts:
@@ -71,6 +73,7 @@ def make_leaving(folder: Path, sources: Sources, traces: Traces, clock: Clock) -
         biographer=profiles.biographer,
         queue=sources.queue,
         indexer=traces.indexer,
+        returned=traces.returned,
         standstill=standstill,
         wipe=wiper.wipe,
         clock=clock,

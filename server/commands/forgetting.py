@@ -24,6 +24,8 @@ def forget(arguments: argparse.Namespace) -> int:
     with conversation(settings) as talk:
         foreseen = talk.ask(request)
         say(f"This would be forgotten: {_told(foreseen['counts'])}.")
+        for what, text in foreseen["samples"]:
+            say(f"  {what}: {text}")
         for note in foreseen["notes"]:
             complain(note)
         if arguments.dry_run:

@@ -124,7 +124,13 @@ class Control:
     def _forget(self, request: Mapping[str, Any]) -> dict[str, Any]:
         memory = self._household.memory.of(scope_from(request["scope"]), Session(timezone=str(request["timezone"])))
         done = memory.forget(**request["what"], confirm=str(request.get("confirm", "")))
-        return {"done": done.done, "counts": dict(done.counts), "token": done.token, "notes": [*done.notes]}
+        return {
+            "done": done.done,
+            "counts": dict(done.counts),
+            "token": done.token,
+            "notes": [*done.notes],
+            "samples": [[one.what, one.text] for one in done.samples],
+        }
 
     def _search(self, request: Mapping[str, Any]) -> dict[str, Any]:
         memory = self._household.memory.of(scope_from(request["scope"]), Session(timezone=str(request["timezone"])))

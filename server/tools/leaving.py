@@ -50,13 +50,21 @@ class CountItem(Answer):
     count: int
 
 
+class SampleItem(Answer):
+    """The beginning of one of the texts that would go."""
+
+    what: str
+    text: str
+
+
 class ForgetAnswer(Answer):
-    """What would be forgotten, or was. `confirm` is what to send to forget exactly this; empty once it is done."""
+    """What would be forgotten, with a few of the texts, or was. `confirm` is what to send to forget exactly this."""
 
     done: bool
     counts: list[CountItem]
     confirm: str
     notes: list[str]
+    samples: list[SampleItem]
 
 
 def forget(  # noqa: PLR0913, PLR0917 - each way to say what is meant
@@ -84,8 +92,15 @@ def forget(  # noqa: PLR0913, PLR0917 - each way to say what is meant
     listed = ", ".join(f"{item.count} {item.what}" for item in counts) or "nothing"
     prose = f"Forgotten: {listed}." if done.done else f"This would be forgotten: {listed}. Ask the person, then send it"
     more = "" if done.done else f" again with confirm {done.token!r}."
-    result = ForgetAnswer(done=done.done, counts=counts, confirm="" if done.done else done.token, notes=[*done.notes])
-    return answer(result, " ".join([prose + more, *done.notes]))
+    result = ForgetAnswer(
+        done=done.done,
+        counts=counts,
+        confirm="" if done.done else done.token,
+        notes=[*done.notes],
+        samples=[SampleItem(what=one.what, text=one.text) for one in done.samples],
+    )
+    shown = [f"- {one.what}: {quoted(one.text)}" for one in done.samples]
+    return answer(result, "\n".join([" ".join([prose + more, *done.notes]), *shown]))
 
 
 TOOLS = [

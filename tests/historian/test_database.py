@@ -16,7 +16,7 @@ import pytest
 
 from historian.database import Database
 from historian.durable import FailingDisk
-from historian.errors import StoreError
+from historian.errors import StoreError, UnreadyStoreError
 from historian.schema import MIGRATIONS
 
 PROJECT = Path(__file__).parents[2]
@@ -177,7 +177,7 @@ def test_a_full_disk_fails_the_write_and_keeps_what_was_there(database: Database
     with database.write() as connection:
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
         connection.execute(f"PRAGMA max_page_count = {pages + 2}").fetchone()
-    with pytest.raises(StoreError, match="disk is full"):
+    with pytest.raises(UnreadyStoreError, match="disk is full"):
         put(database, "b", "x" * 100_000)
     assert keys(database) == ["a"]
     put(database, "c")
@@ -288,7 +288,7 @@ def test_a_second_opener_reads_at_once_and_its_write_gives_up_in_seconds(databas
     second = Database(path)
     assert keys(second) == ["a"]
     assert time.monotonic() - start < 1
-    with pytest.raises(StoreError, match="in use by another process"):
+    with pytest.raises(UnreadyStoreError, match="in use by another process"):
         put(second, "b")
     assert time.monotonic() - start < 10
     holder.communicate("go\n", timeout=30)

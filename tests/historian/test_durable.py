@@ -21,7 +21,7 @@ from historian.durable import (
     sweep_temporaries,
     write_durably,
 )
-from historian.errors import StoreError
+from historian.errors import StoreError, UnreadyStoreError
 from historian.hold import try_lock
 
 FULL_DISK = """
@@ -129,6 +129,13 @@ def test_a_temporary_goes_soon_where_its_process_is_gone_and_stays_where_it_live
         os.utime(path, (path.stat().st_mtime - 2 * ORPHANED_SECONDS,) * 2)
     assert sweep_temporaries(tmp_path, 3600) == 1
     assert lives.exists()
+
+
+def test_a_full_disk_is_nobodys_fault_and_a_file_too_large_is_its_own() -> None:
+    """P15, P27: what is refused to everybody may be done again as it is."""
+    assert isinstance(store_error(OSError(errno.ENOSPC, "full")), UnreadyStoreError)
+    for code in (errno.EFBIG, errno.ENAMETOOLONG, errno.EACCES):
+        assert not isinstance(store_error(OSError(code, "no")), UnreadyStoreError)
 
 
 def test_only_old_temporaries_of_ours_are_swept(tmp_path: Path) -> None:

@@ -193,3 +193,40 @@ def test_the_benchmark_scores_a_file_and_ends_with_the_count(how: list[str], tmp
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "1 of 2 right"
     assert "b  昨天去了" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Bob says: I am allergic to nuts", "Bob says: I am allergic to nuts"),
+        ("Bob: I hate my job", "Bob: I hate my job"),
+        ("Bob: I hate my job. I want to quit", "Bob: I hate my job. I want to quit"),
+        ("Bob asked: can you call me tomorrow?", "Bob asked: can you call me on 2026-02-22?"),
+        ("My sister told me: I hate nuts", "Alice's sister told Alice: I hate nuts"),
+        ("小李：我讨厌上班", "小李：我讨厌上班"),
+        ("妈妈：我明天去医院做手术", "妈妈：我 2026-02-22 去医院做手术"),
+        ("老师表示：我不同意", "老师表示：我不同意"),
+    ],
+)
+def test_what_somebody_else_said_behind_a_colon_is_not_the_speaker_s(text: str, kept: str) -> None:
+    got = rewrite_offline(text, ALICE)
+    assert got.text == kept
+    assert any(flag.startswith("pronoun:") for flag in got.flags)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("我妈妈说：我对青霉素过敏", "小明的妈妈说：我对青霉素过敏"),
+        ("我说：我不去", "小明说：小明不去"),
+        ("我昨天跟小李说：我不去了", "小明 2026-02-20 跟小李说：小明不去了"),
+        ("小明：我对花生过敏", "小明：小明对花生过敏"),
+        ("备注：我吃素", "备注：小明吃素"),
+        ("说实话：我吃素", "说实话：小明吃素"),
+        ("Note: I like tea", "Note: 小明 likes tea"),
+        ("Allergies: I avoid nuts", "Allergies: 小明 avoids nuts"),
+        ("I said: I like tea", "小明 said: 小明 likes tea"),
+    ],
+)
+def test_behind_a_label_or_the_own_name_the_first_person_is_the_speaker(text: str, expected: str) -> None:
+    assert rewrite_offline(text, XIAOMING).text == expected

@@ -295,7 +295,20 @@ async def test_punctuation_and_emoji_alone_are_no_words(tmp_path: Path) -> None:
     async with talk(tmp_path, ["我对花生过敏", "hello"]) as (_, alice):
         for query in ("?!。，、", "…", "😀", "👨‍👩‍👧🎉"):
             assert (await alice.call("lexical_search", query_text=query))["items"] == []
-            await alice.call("semantic_search", query_text=query)
+            answer = await alice.call("semantic_search", query_text=query)
+            assert (answer["items"], answer["mode"]) == ([], "none")
+            assert "too little" in answer["warnings"][0]
+
+
+async def test_one_letter_or_particle_has_no_meaning_and_one_word_has(tmp_path: Path) -> None:
+    """P56: not every message there is, for a query that says nothing."""
+    async with talk(tmp_path, ["我对花生过敏", "hello", "辣"]) as (_, alice):
+        for query in ("x", "1", "的", "🐱", " x. "):
+            answer = await alice.call("semantic_search", query_text=query)
+            assert (answer["items"], answer["mode"]) == ([], "none"), query
+        for query in ("辣", "who am i", "我是谁", "hi", "ok 的"):
+            assert (await alice.call("semantic_search", query_text=query))["mode"] == "hybrid", query
+        assert "m2" in ids(await alice.call("semantic_search", query_text="辣"))
 
 
 async def test_half_a_surrogate_in_a_query_is_passed_over(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, closing
@@ -10,7 +11,10 @@ from typing import Any
 
 import pytest
 
-from historian.model import Scope
+from historian.clock import SystemClock
+from historian.model import Owner, Scope
+from historian.returned import ReturnedTexts
+from historian.work import APPEND, scope_payload
 from tests.kit.home import Home, Person, home
 from tests.kit.scanning import traces
 
@@ -186,6 +190,185 @@ async def test_what_waits_or_has_failed_is_forgotten_too(tmp_path: Path) -> None
     async with home(folder) as house, person(house) as alice:
         await alice.drained()
         assert sorted(await alice.texts("Alice")) == ["Alice has a hat.", "Alice owns a boat."]
+
+
+CATS = ("Alice has a cat called Bob.", "爱丽丝养了一只猫。")
+STRANGERS = ("The pear tree blooms.", "梨树开花了。", "The party begins at eight.")
+
+
+@pytest.mark.parametrize(
+    ("query", "left"),
+    [("cat", [CATS[1]]), ("猫", [CATS[0]]), ("Bob OR 猫", []), ("cat NOT Bob", [*CATS])],
+)
+async def test_a_short_word_means_of_what_waits_what_has_it_and_nothing_else(
+    tmp_path: Path, query: str, left: list[str]
+) -> None:
+    """P102, P103: a word of three letters, or one character, tells as much as a long one."""
+    folder = tmp_path / "data"
+    async with home(folder, run=False) as house, person(house) as alice:
+        for number, text in enumerate(STRANGERS):
+            work: dict[str, object] = {
+                "scope": scope_payload(Scope("alice")),
+                "message": said(f"s{number}", text),
+                "timezone": "UTC",
+            }
+            house.household.queue.enqueue(APPEND, Owner("user", "alice").key, work)
+        for text in CATS:
+            await alice.call("end", observations=[text], source_message=f"{text} Yes!", force=True)
+        counts = await forget(alice, query=query)
+        assert counts.get("jobs removed", 0) == len(CATS) - len(left)
+        assert "jobs changed" not in counts
+    async with home(folder) as house, person(house) as alice:
+        await alice.drained()
+        listed = (await alice.call("messages_list", since="2026-01-01"))["items"]
+        assert {message["content"] for message in listed if message["message_id"][0] == "s"} == {*STRANGERS}
+        with house.household.database.read() as connection:
+            assert sorted(text for (text,) in connection.execute("SELECT text FROM events")) == sorted(left)
+
+
+@pytest.mark.parametrize(
+    ("query", "gone"),
+    [
+        ("gizmo OR snorkwiffle", True),
+        ('"snorkwiffle a"', False),
+        ('"a snorkwiffle" NOT gizmo', True),
+        ("snorkwiffle NOT owns", False),
+    ],
+)
+async def test_operators_mean_the_same_of_what_waits_as_of_what_is_recorded(
+    tmp_path: Path, query: str, gone: bool
+) -> None:
+    """P102: a search for this or that, a phrase, or this without that."""
+    text = "Alice owns a snorkwiffle."
+    for name, settles in (("waits", False), ("recorded", True)):
+        async with home(tmp_path / name, run=settles) as house, person(house) as alice:
+            done = await alice.call("end", observations=[text], source_message=text, memo=text, force=True)
+            if settles:
+                await alice.settled(done["job_id"])
+            await forget(alice, query=query)
+            assert bool(traces(tmp_path / name, "snorkwiffle")) is not gone
+
+
+async def test_a_turn_that_waits_and_rests_on_forgotten_messages_only_goes_whatever_it_says(tmp_path: Path) -> None:
+    """P102: it shares no telling word with them."""
+    folder = tmp_path / "data"
+    async with home(folder, run=False) as house, person(house) as alice:
+        await alice.call("messages_append", messages=[said("m1", "I own a cat."), said("m2", "我养猫")])
+        await alice.call("end", observations=["Alice has a cat.", "爱丽丝有猫"], message_ids=["m1", "m2"], force=True)
+        assert (await forget(alice, message_ids=["m1", "m2"]))["jobs removed"] == 1
+
+
+async def test_half_of_a_file_that_was_no_job_goes_for_a_short_word_behind_a_line_break(tmp_path: Path) -> None:
+    """P102: and one that does not have it stays."""
+    folder = tmp_path / "data"
+    texts = ("one\ncat", "一\n猫", "concatenate", "one\ntwo")
+    async with home(folder, run=False):
+        for number, text in enumerate(texts):
+            broken = folder / "queues" / "pending" / f"{number:032x}.json"
+            broken.write_text(f'{{"schema":1,"payload":{{"content":{json.dumps(text)}', "utf-8")
+    async with home(folder, run=False) as house, person(house) as alice:
+        assert await forget(alice, query="cat OR 猫") == {"unreadable files": 2}
+
+
+async def test_a_search_that_seeks_nothing_is_refused(tmp_path: Path) -> None:
+    """P56, P103: what cannot be seen means nothing, and not everything."""
+    async with home(tmp_path / "data", run=False) as house, person(house) as alice:
+        for query in ("\u200b", "\u2060 \u200b", "。", "!", "NOT Bern"):
+            assert "no word to look for" in await alice.refused("forget", query=query)
+            assert "no word to look for" in await alice.refused("forget", query=query, since="2020-01-01")
+
+
+async def test_notes_and_memos_are_meant_by_their_words_as_messages_are(tmp_path: Path) -> None:
+    """P103: a search for `art` leaves the party alone."""
+    meant = {"art": 1, "he": 0, "a": 0, "studying": 1, "画": 1, "art OR 画": 2, "begins NOT art": 1, '"at art"': 0}
+    toolsets = ["host", "admin", "pinned"]
+    async with home(tmp_path / "data") as house, house.client("alice", toolsets=toolsets) as alice:
+        for text in ("The party begins at eight.", "Alice studies art.", "我要学画画"):
+            await alice.call("memory_add", text=text)
+            await alice.call("end", memo=text)
+        await alice.drained()
+        for query, count in meant.items():
+            foreseen = {one["what"]: one["count"] for one in (await alice.call("forget", query=query))["counts"]}
+            assert foreseen == (dict.fromkeys(("events", "memos", "pinned notes"), count) if count else {})
+        await forget(alice, query="art OR 画")
+        memos = (await alice.call("memory_status"))["memos"]
+        assert [memo["text"] for memo in memos] == ["The party begins at eight."]
+        assert "eight" in str(await alice.call("memory_list"))
+
+
+async def test_a_search_means_what_a_human_wrote_into_the_profile_too(tmp_path: Path) -> None:
+    """P102: lines, prose, tags and own keys, in earlier versions and in a broken file as well; nobody else's."""
+    folder = tmp_path / "data"
+    async with home(folder) as house, person(house) as alice, person(house, "bob") as bob:
+        for client, name in ((alice, "Alice"), (bob, "Bob")):
+            await client.remember(f"{name} keeps bees.", source_message="bees")
+            file = next(one for one in (folder / "profiles" / "users").glob("*.md") if name.lower() in one.stem)
+            written = (
+                "- Went to Zanzibar once.\n- 对紫苏鲤鱼过敏。\n- Likes art.\n\nThe party was nice.\nZanzibar, again.\n"
+            )
+            file.write_text(
+                file.read_text("utf-8").replace("\n---\n", "\nplace: Zanzibar\n---\n", 1) + written, "utf-8"
+            )
+            await client.call("get_profile")
+        hers = next(one for one in (folder / "profiles" / "users").glob("*.md") if "alice" in one.stem)
+        assert (await forget(alice, query="party NOT nice")) == {}
+        assert (await forget(alice, query="Zanzibar OR 紫苏鲤鱼"))["profile lines"] >= 2
+        left = hers.read_text("utf-8")
+        assert not [word for word in ("Zanzibar", "紫苏") if word in left]
+        assert not [word for word in ("keeps bees", "Likes art.", "The party was nice.") if word not in left]
+        assert "profile lines" not in str((await alice.call("forget", query="Zanzibar"))["counts"])
+        assert (await bob.call("forget", query="Zanzibar"))["counts"] == [{"what": "profile lines", "count": 2}]
+        hers.write_text("no profile\nZanzibar\nlast\n", "utf-8")
+        await forget(bob, query="Zanzibar")
+        assert "Zanzibar" in hers.read_text("utf-8")
+        await forget(alice, query="Zanzibar")
+        assert hers.read_text("utf-8") == "no profile\nlast\n"
+        await forget(bob, query="紫苏鲤鱼")
+    assert traces(folder, "Zanzibar", "紫苏鲤鱼") == []
+
+
+async def test_a_line_that_a_human_worded_goes_and_the_statement_behind_it_does_not_come_back(tmp_path: Path) -> None:
+    """P103: what was corrected by hand is not made wrong again by forgetting the correction."""
+    async with home(tmp_path / "data") as house, person(house) as alice:
+        await alice.remember("Alice lives in Bern.", source_message="I live in Bern.")
+        file = next((tmp_path / "data" / "profiles" / "users").glob("*.md"))
+        file.write_text(file.read_text("utf-8").replace("- Alice lives in Bern.", "- Alice lives in Oslo."), "utf-8")
+        assert "Oslo" in str(await alice.call("get_profile"))
+        assert (await forget(alice, query="Oslo"))["profile lines"] >= 1
+        assert (await alice.call("get_profile"))["text"].count("lives in") == 0
+
+
+async def test_the_rehearsal_shows_some_of_what_would_go(tmp_path: Path) -> None:
+    """P103: a person sees what it is before agreeing, and nothing of others that would go with it."""
+    texts = [f"{number} 个榅桲 quinces " + "很长 long " * 40 for number in range(5)]
+    async with home(tmp_path / "data") as house, person(house) as alice:
+        await alice.call("messages_append", messages=[said(f"m{n}", text) for n, text in enumerate(texts)])
+        await alice.remember("Alice has quinces.", message_ids=["m0"], memo="榅桲 noted.")
+        foreseen = await alice.call("forget", query="quinces")
+        shown = [(one["what"], one["text"]) for one in foreseen["samples"]]
+        assert [what for what, _ in shown] == ["messages"] * 3 + ["events", "profile lines"]
+        assert shown[-1] == ("profile lines", "Alice has quinces.")
+        assert all(len(text) <= 81 for _, text in shown)
+        assert not (await alice.call("forget", query="quinces", confirm=foreseen["confirm"]))["samples"]
+
+
+async def test_what_was_given_back_and_is_forgotten_is_news_when_it_is_said_again(tmp_path: Path) -> None:
+    """P80, P102: no trace tells that it was known; what others were given stays known as that."""
+    texts = ("Alice lives in Lund.", "爱丽丝养了一只猫。")
+    async with home(tmp_path / "data") as house, person(house) as alice:
+        returned, others = house.household.historian.upkeep.returned, Scope("bob")
+        await alice.remember(*texts, source_message="I live in Lund. 我养了一只猫。")
+        returned.note(others, texts)
+        assert {*await alice.texts("Lund 一只猫")} == {*texts}
+        returned.flush()
+        assert all(returned.knows(Scope("alice"), text) for text in texts)
+        await forget(alice, query="Lund OR 猫")
+        for known in (returned, ReturnedTexts(house.household.database, SystemClock())):
+            assert not [text for text in texts if known.knows(Scope("alice"), text)]
+            assert all(known.knows(others, text) for text in texts)
+        await alice.remember(*texts, source_message="As I said, I live in Lund. 我养了一只猫。")
+        found = (await alice.call("search_events", query="Lund 一只猫"))["events"]
+        assert {event["text"] for event in found if "echo" not in event["flags"]} == {*texts}
 
 
 async def test_forgotten_messages_come_back_only_when_asked(tmp_path: Path) -> None:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import statistics
 import threading
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 
+from historian.clock import FixedClock
+from historian.errors import StoreError
 from historian.job import Job
 from historian.model import Scope
 from historian.pipeline import Pipeline, Step
@@ -191,3 +195,61 @@ async def test_a_job_of_a_kind_that_this_version_does_not_know_fails_at_once(tmp
         assert (queue.stats().pending, queue.stats().processing) == (0, 0)
         [failed] = queue.jobs("failed")
         assert "unknown kind 'novel'" in str(failed.reason)
+
+
+class Faulty(Pipeline):
+    """The real pipeline, in which every job meets an error of a store that is about what the job holds."""
+
+    def run(self, job: Job, step: Step) -> None:
+        raise StoreError(f"What {job.job_id} holds cannot be written.")
+
+
+def waiting(status: Mapping[str, Any]) -> str:
+    """Return what a status says of jobs that wait for a store."""
+    return "".join(one for one in status["degraded"] if "jobs wait for a store" in one)
+
+
+async def test_a_store_that_cannot_work_costs_no_job_an_attempt_however_long_that_lasts(tmp_path: Path) -> None:
+    """P9, P15, P27: the database has no room for a while; the jobs wait, longer each time, and are done then."""
+    clock = FixedClock(datetime(2026, 3, 1, 9, tzinfo=UTC))
+    async with home(tmp_path, clock=clock, run=False) as house, house.client() as alice:
+        queue, worker, database = house.household.queue, house.household.historian, house.household.database
+        job_id = close(house, "alice", *(f"小明喜欢第 {number} 种茶。" + "x" * 900 for number in range(30)))
+        with database.write() as connection:
+            pages = connection.execute("PRAGMA page_count").fetchone()[0]
+            connection.execute(f"PRAGMA max_page_count = {pages}").fetchone()
+        waits: list[float | None] = []
+        for _ in range(8):
+            job = queue.claim()
+            assert job is not None
+            assert worker.do(job)
+            waits.append(queue.next_due())
+            clock.advance(seconds=31)
+        assert (waits[0], waits[-1]) == (1.0, 30.0)
+        status = await alice.call("memory_status", job_id=job_id)
+        assert (status["pending"], status["failed"], status["job"]["state"]) == (1, 0, "pending")
+        assert "The disk is full" in waiting(status)
+        with database.write() as connection:
+            connection.execute("PRAGMA max_page_count = 1000000").fetchone()
+        job = queue.claim()
+        assert job is not None
+        assert job.attempts == 0
+        assert worker.do(job)
+        status = await alice.call("memory_status", job_id=job_id)
+        assert status["job"]["state"] == "done"
+        assert not waiting(status)
+
+
+async def test_an_error_of_a_store_that_is_about_the_job_itself_counts(tmp_path: Path) -> None:
+    clock = FixedClock(datetime(2026, 3, 1, 9, tzinfo=UTC))
+    async with home(tmp_path, clock=clock, run=False) as house, house.client() as alice:
+        real, queue = house.household.historian.pipeline, house.household.queue
+        house.household.historian.pipeline = Faulty(
+            **{name: getattr(real, name) for name in Pipeline.__dataclass_fields__}
+        )
+        close(house, "alice", "小明喜欢茶。")
+        while (job := queue.claim()) is not None:
+            assert house.household.historian.do(job)
+            clock.advance(seconds=3600)
+        status = await alice.call("memory_status")
+        assert (status["pending"], status["failed"], waiting(status)) == (0, 1, "")
