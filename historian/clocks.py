@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from historian.days import ClockHit, Period
@@ -52,9 +53,14 @@ _EN: Final = compile_shared(
     r"(?=\s*(?:$|[^\sA-Za-z0-9])|\s(?:and|with|for|to|in|on|at|or|but|sharp|tonight|tomorrow|today|yesterday|this|next|last|"
     r"if|because|so|until|till|i|we|you|he|she|it|they)\b)"
     rf"|(?P<h6>{_H12})(?=\s(?:tonight|this\s(?:morning|afternoon|evening)|tomorrow\s(?:morning|night|evening|afternoon))\b)"
-    rf"|(?<=from\s)(?P<h7>{_H12})(?=\s?(?:to|-|–|until|till)\s?(?:1[0-2]|[1-9])\s?[ap]\.?m)"
+    rf"|(?P<h8>{_H12})(?=\s(?:to|until|till)\s{_H12}(?::[0-5][0-9])?\s?[ap]\.?m\b(?!\s[a-z]+ing\b))"
+    rf"|(?:(?<=from\s)|(?<=between\s))(?P<h7>{_H12})(?=\s?(?:to|and|-|–|until|till)\s?{_H12}(?::[0-5][0-9])?\s?[ap]\.?m)"
     r")",
     _FLAGS,
+)
+_SPAN_BEFORE: Final = lazy_pattern(r"\b(?:from|between)\s$", _FLAGS)
+_LATER: Final = lazy_pattern(
+    rf"\s?(?:to|(?P<and>and)|-|–|until|till)\s?(?P<hour>{_H12})(?::[0-5][0-9])?\s?(?P<half>[ap])\.?m", _FLAGS
 )
 _WORKING: Final = lazy_pattern(
     r"会议|开会|面试|见面|客户|上课|答辩|讲座|下午茶|接孩子|meeting|interview|call\b|sync|standup|review|appointment|lecture|class\b|tea\b",
@@ -71,7 +77,7 @@ def find_clocks(text: str) -> Iterator[ClockHit]:
         if hit is not None:
             yield hit
     for match in _EN.finditer(text):
-        yield _en_hit(match)
+        yield _carried(text, _en_hit(match))
 
 
 def _zh_hit(match: re.Match[str]) -> ClockHit | None:
@@ -100,9 +106,18 @@ def _en_hit(match: re.Match[str]) -> ClockHit:
         return ClockHit(start, end, hour, minute, "en", period)
     if match["h4"]:
         return ClockHit(start, end, int(match["h4"]), int(match["m4"]), "en", period, exact=not period)
-    hour = en_number(match["h1"] or match["h2"] or match["h5"] or match["h6"] or match["h7"]) or 0
-    bare = bool(match["h5"] or match["h6"] or match["h7"])
+    hour = en_number(match["h1"] or match["h2"] or match["h5"] or match["h6"] or match["h7"] or match["h8"]) or 0
+    bare = bool(match["h5"] or match["h6"] or match["h7"] or match["h8"])
     return ClockHit(start, end, hour, int(match["m1"] or 0), "en", period, exact=bool(match["ap"]), bare=bare)
+
+
+def _carried(text: str, hit: ClockHit) -> ClockHit:
+    """Give the first hour of `between 3 and 5pm` the half of the day of the second; `from 11 to 1pm` begins before."""
+    later = _LATER.match(text, hit.end) if not hit.period and 0 < hit.hour <= 12 else None
+    if later is None or (later["and"] and not _SPAN_BEFORE.search(text, max(0, hit.start - 8), hit.start)):
+        return hit
+    afternoon = (later["half"].lower() == "p") == (hit.hour % 12 <= int(later["hour"]) % 12)
+    return replace(hit, period="pm" if afternoon else "am", exact=False, bare=False)
 
 
 def _en_period(match: re.Match[str]) -> Period:

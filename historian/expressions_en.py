@@ -70,6 +70,10 @@ ARRANGED: Final = lazy_pattern(
 SPENT: Final = lazy_pattern(
     r"\b(?:was|were|stayed|spent|lived|worked|went|travelled|visited|had|lasted)\b", re.IGNORECASE
 )
+WEEK_ON: Final = _compile(
+    rf"(?<!next\s)(?<!last\s)(?<!this\s)(?<!every\s)(?:(?P<base>tomorrow|today)|{_WD})\sweek\b"
+    r"(?=\s*(?:$|[.!?,;)])|\s(?:at|for|to|in|and|or|i|we|he|she|they|is|the|with|because|when|if)\b)"
+)
 CHAINED: Final = lazy_pattern(r"\b(?:hour|day|week|month|year)s?,?\s(?:and\s)?$", re.IGNORECASE)
 IN: Final = _compile(rf"(?P<in>in|within)\s(?:exactly\s|about\s)?{_AMOUNT}(?:['’](?:s\s)?\s?time\b)?")
 WEEKDAY_STEP: Final = _compile(

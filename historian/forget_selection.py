@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from historian.audiences import known_audiences
 from historian.database import Database
 from historian.errors import InvalidInputError, NotFoundError
 from historian.events import EVENT_WORDS, EventStore
+from historian.lexical import Hits, Within
 from historian.messages import epoch_ms
 from historian.model import Reach, Scope
 from historian.pinned import kept_notes
@@ -133,8 +134,9 @@ class Selector:
         if not selection.query:
             messages = set(readable.newest_rows(wanted, limit=MOST))
         else:
-            hits = readable.lexical_rows(selection.query, wanted, limit=MOST, before_row=(1 << 63) - 1)
-            messages = {hit.row for hit in hits.hits}
+            messages = _all_of(
+                lambda before: readable.lexical_rows(selection.query, wanted, limit=MOST, before_row=before)
+            )
         if selection.conversation_id is not None:
             return Doomed(messages)
         memos = {row for row, ms, text in self._memo_rows(reach) if selection.covers_time(ms) and selection.fits(text)}
@@ -145,8 +147,11 @@ class Selector:
         """Events that say what is sought; without a query those of the time that rest on no message."""
         with self._database.read() as connection:
             if selection.query:
-                hits = EVENT_WORDS.search(connection, reach, selection.query, limit=MOST, strict=True)
-                rows = {hit.row for hit in hits.hits}
+                rows = _all_of(
+                    lambda before: EVENT_WORDS.search(
+                        connection, reach, selection.query, limit=MOST, within=Within(until_row=before), strict=True
+                    )
+                )
                 condition = "TRUE"
             else:
                 rows = self._of(reach, "event_audiences")
@@ -182,3 +187,14 @@ class Selector:
                 " OR author_key IN (SELECT value FROM json_each(?1))",
                 (json.dumps(sorted(reach)),),
             ).fetchall()
+
+
+def _all_of(search: Callable[[int], Hits]) -> set[int]:
+    """Return all rows that a search finds, which looks at so many at once, before the row that it is given."""
+    rows: set[int] = set()
+    before: int | None = (1 << 63) - 1
+    while before is not None:
+        found = search(before)
+        rows.update(hit.row for hit in found.hits)
+        before = found.last_row if found.capped else None
+    return rows

@@ -22,7 +22,7 @@ from historian.identity import negations
 from historian.identity_numbers import figures, ordered_numbers
 from historian.model import Owner
 from historian.patterns import lazy_pattern, words
-from historian.sameness import LETTER_A, signs, statement_key
+from historian.sameness import LETTER_A, marks, statement_key
 from historian.wording import HEDGES, canonical, lemma
 
 CANDIDATES = 8
@@ -46,7 +46,7 @@ _SAID_ALIKE = (
     (re.compile(r"\b(?:is|are) employed (?=at\b|by\b)"), "work "),
     (re.compile(r"(?:吃了?|喝了?|碰到?)([\u4e00-\u9fff]{1,4})就?会过敏"), r"对\1过敏"),
     (re.compile(r"有([\u4e00-\u9fff]{1,4})过敏(?:症|史)?"), r"对\1过敏"),
-    (re.compile(r"超级?|特别|非常|十分|最最"), ""),
+    (re.compile(r"(?<![不没])(?<!不是)(?:超级?|特别|非常|十分|最最)"), ""),
 )
 """Phrases that say one thing, written as one."""
 _WEAK = frozenset("就也还都是着对在真") | frozenset(words("to of at in for by is are am be so much also too that just"))
@@ -115,7 +115,7 @@ def _structure(text: str) -> tuple[object, ...]:
         tuple(_ASPECT.findall(folded)),
         text.rstrip().endswith(("?", "？")),
         len(LETTER_A.findall(text)),
-        tuple(signs(folded)),
+        marks(text),
     )
 
 

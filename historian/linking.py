@@ -164,6 +164,13 @@ def _trimmed(clocks: Iterable[ClockHit], dates: list[DateHit]) -> list[ClockHit]
     return chosen
 
 
+def _after_midnight(clock: ClockHit, hit: DateHit) -> tuple[int, int] | None:
+    """Return the hour of 今晚凌晨一点: it belongs to the day after the one whose night is named."""
+    if hit.period != "night" or clock.period != "dawn" or clock.hour % 12 > 5:
+        return None
+    return clock.hour % 12, 1
+
+
 class _Linker:
     """Places clock times one after the other."""
 
@@ -241,7 +248,7 @@ class _Linker:
             )
             hours = hours or to_24_hours(clock, "night", self._clauses)
         else:
-            hours = to_24_hours(clock, period, self._clauses)
+            hours = _after_midnight(clock, hit) or to_24_hours(clock, period, self._clauses)
         if hours is None:
             self._unclear.append((clock.start, clock.end))
             return
@@ -257,7 +264,7 @@ class _Linker:
         if near is not None:
             if clock.bare and (clock.hour == 1 or clock.lang == "en"):
                 return
-            hours = to_24_hours(clock, clock.period or near.period, self._clauses)
+            hours = _after_midnight(clock, near) or to_24_hours(clock, clock.period or near.period, self._clauses)
             if hours is not None:
                 self._place(clock, clock.period, near.value.first, hours, show=False, index=-1)
             return

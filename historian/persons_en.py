@@ -47,6 +47,11 @@ _THIRD: Final = lazy_pattern(
     + _RIGHT
 )
 _FIRST_LEFT: Final = lazy_pattern(_LEFT + r"(?:I(?:['’](?:m|ve|ll|d))?|[Mm]e|[Mm]y|[Mm]yself)" + _RIGHT)
+_SMALL_I: Final = lazy_pattern(
+    _LEFT + r"(?:i(?:['’](?:m|ve|ll|d))?(?=\s[a-z])"
+    r"(?!\s(?:is|as|in|equals|from|of|at|or|and|to|by|j)\b)|(?:im|ive)(?=\s[a-z]))" + _RIGHT
+)
+"""A first person in hasty writing: it stays and is flagged, since an `i` may name something else."""
 _YOU: Final = lazy_pattern(_LEFT + r"(?P<who>[Yy]ou(?:rs|r|rself)?)(?P<short>['’](?:re|ve|ll|d))?" + _RIGHT)
 _YOU_VERB: Final = lazy_pattern(r"\s(?P<verb>are|have|do|don['’]t|haven['’]t|were)\b")
 _YOU_INVERTED: Final = lazy_pattern(
@@ -167,8 +172,9 @@ def user_subject(text: str, name: str) -> Iterator[Edit]:
 
 def unnamed(text: str, *, speaker: bool, agent: bool) -> Iterator[tuple[int, int]]:
     """Yield the pronouns that stay: third persons always, first and second where no name is known."""
-    for match in _THIRD.finditer(text):
-        yield match.span()
+    for lasting in (_THIRD, _SMALL_I):
+        for match in lasting.finditer(text):
+            yield match.span()
     for pattern, known in ((_FIRST_LEFT, speaker), (_YOU, agent)):
         if not known:
             for match in pattern.finditer(text):

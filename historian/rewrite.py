@@ -17,6 +17,7 @@ from historian.patterns import lazy_pattern
 from historian.reported import reported_spans
 from historian.spans import Exempt, exempt_spans
 from historian.times import Resolution, Resolved, resolve_times
+from historian.titles import title_spans
 
 _FRAME: Final = lazy_pattern(r"(?:User|USER|user|The user said|用户(?:说|表示|提到)?)\s?[:：]\s*(?=\S)")
 _WRAPPED: Final = lazy_pattern(r"“([^“”]*)”[。.]?|\"([^\"]*)\"[。.]?|「([^「」]*)」[。.]?")
@@ -64,10 +65,11 @@ def rewrite_offline(observation: str, context: RewriteContext) -> Rewritten:
     times = resolve_times(text, context.said_at)
     exempt = exempt_spans(times.text)
     reported = reported_spans(times.text, _clean(context.speaker_name))
+    titles = title_spans(times.text)
     edits = [
         e
         for e in _edits(times.text, context)
-        if not exempt.touches(e.start, e.end) and not reported.touches(e.start, e.end)
+        if not any(spans.touches(e.start, e.end) for spans in (exempt, reported, titles))
     ]
     flags = _flags(times, exempt, reported, context)
     return Rewritten(apply_edits(times.text, edits), flags, _allowed(times, edits, context), times.text, times.resolved)

@@ -145,9 +145,10 @@ def _tokens(folded: str) -> list[str]:
     return [token for token in _TOKEN.findall(folded) if token[0].isalnum() or token[0] == "_" or _counts(token)]
 
 
-def signs(text: str) -> list[str]:
-    """Return the signs of a text that change what is said, in order."""
-    return [sign for sign in text if not sign.isalnum() and _counts(sign)]
+def marks(text: str) -> tuple[str, ...]:
+    """Return what folding would take out of a text: its signs, abbreviations, and names that begin like an article."""
+    told = [sign for sign in unicodedata.normalize("NFKC", text) if not sign.isalnum() and _counts(sign)]
+    return (*told, *_ABBREVIATION.findall(text), *_NAMED.findall(text))
 
 
 def _counts(token: str) -> bool:

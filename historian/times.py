@@ -8,17 +8,21 @@ does what recurs (每周五, every Monday), what is absolute already, and what i
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from historian import times_calendar, times_en, times_zh
+from historian.approximations import is_approximate
 from historian.clocks import find_clocks
+from historian.day_names import is_name
 from historian.days import DateHit
 from historian.fold import simplified
 from historian.linking import Plan, link
 from historian.patterns import lazy_pattern
 from historian.phrasing import Replacement, in_chinese, phrase_chinese, phrase_clock, phrase_english
+from historian.ratios import is_no_time
 from historian.said import Said
 from historian.spans import Exempt, exempt_spans
 from historian.tense import Clauses
@@ -62,16 +66,21 @@ def resolve_times(text: str, said_at: datetime) -> Resolution:
     plain = simplified(text)
     said = Said(plain, said_at, Clauses(plain))
     found = [*times_zh.find_dates(said), *times_en.find_dates(said), *times_calendar.find_dates(said)]
-    dates = [hit for hit in found if not exempt.touches(hit.start, hit.end)]
+    found = [hit for hit in found if not exempt.touches(hit.start, hit.end)]
+    left = [(hit.start, hit.end) for hit in found if is_name(plain, hit) or is_approximate(plain, hit)]
+    stays = Exempt(left)
+    dates = [hit for hit in found if not stays.touches(hit.start, hit.end)]
     clocks = [
         hit
         for hit in find_clocks(plain)
-        if not exempt.touches(hit.start, hit.end) and _GLUED.match(plain, hit.end) is None
+        if not (exempt.touches(hit.start, hit.end) or is_no_time(plain, hit) or _GLUED.match(plain, hit.end))
     ]
     plan = link(said, dates, clocks)
     replacements = _replacements(text, plan)
     resolved = tuple(Resolved(text[r.start : r.end], r.meaning, r.start, r.end) for r in replacements)
-    return Resolution(_apply(text, replacements), resolved, _vague(text, plain, exempt, replacements, plan))
+    return Resolution(
+        _apply(text, replacements), resolved, _vague(text, plain, exempt, replacements, (*plan.unclear, *left))
+    )
 
 
 def _replacements(text: str, plan: Plan) -> list[Replacement]:
@@ -106,8 +115,10 @@ def _joint(pieces: list[str], between: str, words: str) -> str:
     return words.lstrip() if pieces[-1].endswith(" ") else f" {words.lstrip()}"
 
 
-def _vague(text: str, plain: str, exempt: Exempt, replacements: list[Replacement], plan: Plan) -> tuple[str, ...]:
+def _vague(
+    text: str, plain: str, exempt: Exempt, replacements: list[Replacement], unclear: Iterable[tuple[int, int]]
+) -> tuple[str, ...]:
     done = Exempt([(r.start, r.end) for r in replacements])
     spans = {s for s in find_vague(plain) if not exempt.touches(*s) and not done.touches(*s)}
-    spans |= set(plan.unclear)
+    spans |= set(unclear)
     return tuple(dict.fromkeys(text[start:end] for start, end in sorted(spans)))

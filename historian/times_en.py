@@ -37,6 +37,7 @@ from historian.expressions_en import (
     SURNAME_AFTER,
     TITLE_AFTER,
     TITLE_BEFORE,
+    WEEK_ON,
     WEEKDAY_STEP,
     WEEKDAYS,
 )
@@ -153,7 +154,8 @@ def _lasts(match: re.Match[str]) -> bool:
 
 def _after_day(match: re.Match[str], said: Said) -> Value | None:
     found = _amount(match)
-    if found is None or found[0] not in {"day", "week"}:
+    ago = pick(match, "way").lower().startswith("ago")
+    if found is None or found[0] not in ({"day", "week", "month", "year"} if ago else {"day", "week"}):
         return None
     if not pick(match, "way").lower().startswith("ago") and _lasts(match):
         return None
@@ -165,7 +167,18 @@ def _after_day(match: re.Match[str], said: Said) -> Value | None:
         number = weekday_number(pick(match, "wd"))
         past = sign < 0 or pick(match, "step").lower() == "last"
         base = (days.most_recent(today, number) if past else days.coming(today, number)).first
+    if found[0] in {"month", "year"}:
+        return days.day(days.shift_months(base, sign * int(found[1] * (12 if found[0] == "year" else 1))))
     return days.day(base + sign * timedelta(days=int(found[1]) * (7 if found[0] == "week" else 1)))
+
+
+def _week_on(match: re.Match[str], said: Said) -> Value | None:
+    """Return the day of `Monday week`, `tomorrow week`: a week after the one that is named."""
+    if pick(match, "base"):
+        base = said.today + timedelta(days=1 if pick(match, "base").lower() == "tomorrow" else 0)
+    else:
+        base = days.coming(said.today, weekday_number(pick(match, "wd"))).first
+    return None if said.clauses.is_habit(*match.span()) else days.day(base + timedelta(days=7))
 
 
 def _in(match: re.Match[str], said: Said) -> Value | None:
@@ -268,7 +281,10 @@ def _period(match: re.Match[str], said: Said) -> Value | None:
         or re.match(r"\sof\b", text[match.end() : match.end() + 4])
     ):
         return None
-    found = _span(today, unit, counts[step] if not (unit == "weekend" and step == "this coming") else 0)
+    count = counts[step] if not (unit == "weekend" and step == "this coming") else 0
+    if unit == "weekend" and step == "this" and today.weekday() < 4 and said.clauses.is_past(*match.span()):
+        count = -1  # early in the week, a weekend that is over is the last one
+    found = _span(today, unit, count)
     if pick(match, "lead_dom"):
         number = -1 if pick(match, "lead_dom").lower().startswith("last") else en_ordinal(pick(match, "lead_dom"))
         return days.in_month(found, number) if number and unit == "month" else None
@@ -309,6 +325,7 @@ def _season(match: re.Match[str], said: Said) -> Value | None:
 
 _FINDERS: Final[tuple[tuple[re.Pattern[str], Build], ...]] = (
     (AFTER_DAY, _after_day),
+    (WEEK_ON, _week_on),
     (AGO, _ago),
     (IN, _in),
     (DAY_WORD, _day_word),

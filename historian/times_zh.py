@@ -180,6 +180,8 @@ def _week_step(match: re.Match[str], said: Said) -> Value | None:
     today, weeks = said.today, _steps(pick(match, "step"))
     if pick(match, "wd"):
         return days.weekday_in(today, _WEEKDAY_INDEX[pick(match, "wd")], weeks)
+    if pick(match, "end") and not weeks and today.weekday() < 4 and said.clauses.is_past(*match.span()):
+        weeks = -1  # early in the week, a weekend that is over is the last one
     return days.weekend(today, weeks) if pick(match, "end") else days.week(today, weeks)
 
 

@@ -230,3 +230,42 @@ def test_what_somebody_else_said_behind_a_colon_is_not_the_speaker_s(text: str, 
 )
 def test_behind_a_label_or_the_own_name_the_first_person_is_the_speaker(text: str, expected: str) -> None:
     assert rewrite_offline(text, XIAOMING).text == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I watched My Neighbor Totoro yesterday", "Alice watched My Neighbor Totoro on 2026-02-20"),
+        ("I like the book I, Robot", "Alice likes the book I, Robot"),
+        ("我在我爱我家租房", "Alice 在我爱我家租房"),
+        ("我最喜欢的电影是我不是药神", "Alice 最喜欢的电影是我不是药神"),
+        ("我喜欢的歌叫我的未来不是梦", "Alice 喜欢的歌叫我的未来不是梦"),
+        ("这部电影我看过", "这部电影 Alice 看过"),
+        ("I like My Mom", "Alice likes Alice's Mom"),
+    ],
+)
+def test_a_first_person_in_a_title_without_marks_stays(text: str, expected: str) -> None:
+    assert rewrite_offline(text, ALICE).text == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["im allergic to nuts", "i dont like tea", "i moved to rome yesterday", "ive been ill"]
+)
+def test_a_first_person_in_hasty_writing_is_flagged(text: str) -> None:
+    assert any(flag.startswith("pronoun:i") for flag in rewrite_offline(text, ALICE).flags)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我的猫叫明天",
+        "I work at Tomorrow Labs",
+        "I support Sheffield Wednesday",
+        "I love the song Yesterday",
+        "I left two or three days ago",
+        "我大下周走",
+        "我不到20天前来的",
+    ],
+)
+def test_a_day_that_is_a_name_or_a_guess_stays_and_is_flagged(text: str) -> None:
+    assert any(flag.startswith("time:") for flag in rewrite_offline(text, XIAOMING).flags)
