@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from historian.clock import Clock
+from historian.constraints import is_lasting_constraint
 from historian.context_query import ContextQuery, make_query
 from historian.context_text import NOTHING, NOTHING_FITTING, fit
 from historian.context_views import ContextItem, ContextSection, ContextView
@@ -29,6 +30,8 @@ from historian.zones import load_zone
 SAME_SITTING = timedelta(hours=1)
 """Where the host does not name the conversation, what was said so long before the last message belongs to it."""
 SAME_CONVERSATION = timedelta(hours=24)
+LASTING = 0.6
+"""How well an allergy, an illness or a diet fits any message, at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +125,8 @@ class ContextReader:
     def _profile(self, scope: Scope, kind: EntityType, query: ContextQuery, told: set[str]) -> Iterable[ContextItem]:
         """Yield the lines of the own profile or the group's: those that fit, then those confirmed most, then new ones.
 
-        What an event says already is not said again.
+        What health asks for stands before all that does not fit well: no question about a meal names a nut. What an
+        event says already is not said again.
         """
         try:
             view = self._shelves.profiles.read(scope, kind, None)
@@ -132,7 +136,8 @@ class ContextReader:
             scope, kind, view.entity_id, query.texts[0] if query.texts else ""
         )
         lines = [(at, line) for at, line in enumerate(view.lines) if statement_key(line.text) not in told]
-        lines.sort(key=lambda pair: (-fitting.get(pair[1].text, 0.0), -pair[1].confirmed, -pair[0]))
+        fit_of = {line.text: _bearing(line.text, fitting.get(line.text, 0.0)) for _, line in lines}
+        lines.sort(key=lambda pair: (-fit_of[pair[1].text], -pair[1].confirmed, -pair[0]))
         for _, line in lines:
             yield _line_item(line, f"{view.entity_type}:{view.entity_id}")
 
@@ -148,6 +153,10 @@ class ContextReader:
     def _memos(self, scope: Scope, limit: int) -> Iterable[ContextItem]:
         for memo in self._shelves.memos(scope, limit) if limit else ():
             yield ContextItem(memo.text, "memo", memo.job_id, memo.at)
+
+
+def _bearing(line: str, fitting: float) -> float:
+    return max(fitting, LASTING) if is_lasting_constraint(line) else fitting
 
 
 def _event_item(found: FoundEvent) -> ContextItem:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import tzinfo
@@ -31,6 +33,11 @@ SHARES: Final[Mapping[SectionName, float]] = {
     "memos": 0.1,
 }
 """What each kind may take before the others; what they leave is given out in turns."""
+MOST: Final[Mapping[SectionName, float]] = {"memos": 0.2}
+"""What a kind may take in all: many memos say less than anything else that is remembered."""
+_TAIL = 6
+"""Hexadecimal digits of an id that are shown; they are random, while the first ones tell the time."""
+_LONG_ID = re.compile(r"[0-9a-f]{16,}(?=:|\Z)")
 NOTHING = "Nothing is remembered here yet."
 NOTHING_FITTING = "Nothing that is remembered bears on this; search_events looks further."
 NO_ROOM = "Something is remembered, but context.max_tokens leaves no room for it."
@@ -71,7 +78,7 @@ def fit(
     chosen = fitting.chosen()
     if not any(section.items for section in chosen):
         return _view([NO_ROOM], (), degraded)
-    lines = [*frame, *(line for section in chosen if section.items for line in section_lines(section, zone)), *notices]
+    lines = [*frame, *(line for section in chosen if section.items for line in fitting.lines(section)), *notices]
     room = fitting.room + _cost(aside)
     lines += next(([line] for line in _left_out(chosen) if _cost([line]) <= room), [])
     return _view(lines, tuple(section for section in chosen if section.items), degraded)
@@ -84,17 +91,20 @@ def _left_out(sections: Sequence[ContextSection]) -> list[str]:
     return [LEFT_OUT.format(", ".join(parts)), LEFT_OUT.format(f"{total} more")] if parts else []
 
 
-def section_lines(section: ContextSection, zone: tzinfo) -> list[str]:
-    """Return a heading and a line for each item."""
-    return [TITLES[section.name], *(item_line(item, zone) for item in section.items)]
+def short_ids(sections: Sequence[ContextSection]) -> dict[str, str]:
+    """Return how each source is named: by the end of a long id where that is the end of no other, else in full."""
+    ids = dict.fromkeys(item.source_id for section in sections for item in section.items)
+    short = {one: _LONG_ID.sub(lambda found: f"…{found[0][-_TAIL:]}", one, count=1) for one in ids}
+    named = Counter(short.values())
+    return {one: tail if named[tail] == 1 else one for one, tail in short.items()}
 
 
-def item_line(item: ContextItem, zone: tzinfo) -> str:
+def item_line(item: ContextItem, zone: tzinfo, ids: Mapping[str, str]) -> str:
     """Return one item as quoted data with its time and source."""
     text = item.text if len(item.text) <= ITEM_LENGTH else f"{clip(item.text, ITEM_LENGTH - 1)}…"
     when = [f"{item.at.astimezone(zone):%Y-%m-%d %H:%M}"] if item.at is not None else []
     # a memo is named by its time: no tool takes its id, which would be as long as the memo
-    source = item.source if item.source in ("memo", "profile") else f"{item.source} {item.source_id}"
+    source = item.source if item.source in ("memo", "profile") else f"{item.source} {ids[item.source_id]}"
     return f"- {quoted(text)} ({'; '.join([*when, source])})"
 
 
@@ -105,6 +115,8 @@ class _Fitting:
         self._sections = sections
         self.room = self._whole = room
         self._zone = zone
+        self._ids = short_ids(sections)
+        self._most = [MOST.get(section.name, 1.0) * room for section in sections]
         self._titles = [_cost([TITLES[section.name]]) for section in sections]
         self._taken: list[set[int]] = [set() for _ in sections]
         self._next = [0 for _ in sections]
@@ -122,7 +134,8 @@ class _Fitting:
         """Give out the rest, an item at a time; what is too long for the room that is left is passed over."""
         while waiting := [at for at in range(len(self._sections)) if self._has_more(at)]:
             for at in waiting:
-                if (cost := self._cost_of_next(at)) <= self.room:
+                most = min(self.room, self._most[at]) if self._taken[at] else self.room
+                if (cost := self._cost_of_next(at)) <= most:
                     self._take(at, cost)
                 else:
                     self._next[at] += 1
@@ -139,15 +152,23 @@ class _Fitting:
             for section, taken in zip(self._sections, self._taken, strict=True)
         ]
 
+    def lines(self, section: ContextSection) -> list[str]:
+        """Return a heading and a line for each item."""
+        return [TITLES[section.name], *(self._line(item) for item in section.items)]
+
+    def _line(self, item: ContextItem) -> str:
+        return item_line(item, self._zone, self._ids)
+
     def _has_more(self, at: int) -> bool:
         return self._next[at] < len(self._sections[at].items) and self._passed[at] < _PASSED_OVER
 
     def _cost_of_next(self, at: int) -> int:
-        cost = _cost([item_line(self._sections[at].items[self._next[at]], self._zone)])
+        cost = _cost([self._line(self._sections[at].items[self._next[at]])])
         return cost if self._taken[at] else cost + self._titles[at]
 
     def _take(self, at: int, cost: int) -> None:
         self.room -= cost
+        self._most[at] -= cost
         self._taken[at].add(self._next[at])
         self._next[at] += 1
 

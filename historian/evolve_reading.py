@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from historian.evolve_check import StatementCheck
 from historian.group_model import Refusal
 from historian.group_page import Page
 from historian.group_versions import Step, Version
@@ -40,6 +41,7 @@ class ActionReader:
 
     def __init__(self, page: Page, others: Sequence[Version] = ()) -> None:
         self._page = page
+        self._check = StatementCheck(page)
         self._moment = page.moment
         self._fates: dict[str, Step | None] = {}
         self._keys = {statement_key(one.statement): one for one in [*others, *page.statements]}
@@ -94,7 +96,7 @@ class ActionReader:
 
     def _update(self, head: Version, said: ActionSaid, ids: Sequence[str]) -> _Refused | None:
         text = self._text(said.statement)
-        wrong = self._wrong(text, [head.statement])
+        wrong = self._wrong(text, ids, [head.statement])
         if wrong:
             return wrong
         key = statement_key(text)
@@ -112,7 +114,7 @@ class ActionReader:
 
     def _create(self, said: ActionSaid, ids: Sequence[str]) -> _Refused | None:
         text = self._text(said.statement)
-        wrong = self._wrong(text, [])
+        wrong = self._wrong(text, ids, [])
         if wrong:
             return wrong
         if not ids:
@@ -150,7 +152,7 @@ class ActionReader:
         tags = [self._text(tag)[:40] for tag in said.tags]
         return [tag for tag in tags if not looks_like_instruction(tag)]
 
-    def _wrong(self, text: str, earlier: Sequence[str]) -> _Refused | None:
+    def _wrong(self, text: str, ids: Sequence[str], earlier: Sequence[str]) -> _Refused | None:
         if says_nothing(text):
             return "The statement is empty."
         if len(text) > MAX_STATEMENT:
@@ -159,7 +161,9 @@ class ActionReader:
             return "The statement gives orders instead of stating something."
         given = "\n".join([*earlier, self._given])
         invented = sorted(one for one in figures(text).ids if not _stands(one, given))
-        return f"The statement has an id that no message has: {invented[0]}." if invented else None
+        if invented:
+            return f"The statement has an id that no message has: {invented[0]}."
+        return self._check.wrong(text, ids, earlier)
 
 
 def _stands(identifier: str, text: str) -> bool:

@@ -118,3 +118,21 @@ def is_supported(name: str, sources: Sequence[str], known_names: Collection[str]
 
 def _is_word(part: str, text: str) -> bool:
     return re.search(rf"(?<![a-z0-9]){re.escape(part)}", text) is not None
+
+
+@cache
+def _described() -> re.Pattern[str]:
+    return re.compile(
+        rf"(?:^|(?<=[，。；,;]))((?!周[一二三四五六日天末])[{SURNAMES}][{HAN}]{{1,2}}?)(?:也|都|就)?是[{HAN}]{{0,8}}?"
+        rf"(?:管理员|群主|老师|经理|工程师|开发者|程序员|设计师|医生|律师|学生|负责人|组长|成员)(?=$|[，。；,;])"
+        r"|(?:^|(?<=[.,;]\s))([A-Z][a-z]{1,20}) is (?:the|an?)\s(?:[a-z]+\s){0,2}(?:admin|administrator|owner|"
+        r"moderator|manager|developer|engineer|teacher|designer|doctor|lawyer|student|leader|organi[sz]er)\b"
+    )
+
+
+def described(text: str) -> tuple[str, ...]:
+    """Return the names of whom `text` calls the bearer of a role: 王芳是群管理员, "Joan is the admin"."""
+    found = [match[match.lastindex or 1] for match in _described().finditer(text)]
+    return tuple(
+        name for name in found if name not in _NOT_NAMES and name[:2] not in _NOT_NAMES and not _is_ordinary(name)
+    )

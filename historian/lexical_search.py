@@ -78,11 +78,12 @@ class Hits:
 class Mentions:
     """Which rows have which terms of a query. `weights` says how telling each term is: idf, less for a lone character.
 
-    `holders` has the rows of each term, newest first.
+    `holders` has the rows of each term, newest first; `total` is how many rows may be read.
     """
 
     weights: Mapping[str, float]
     holders: Mapping[str, Sequence[int]]
+    total: int = 0
 
 
 class Candidate(NamedTuple):
@@ -146,7 +147,7 @@ class Search:
         kept = [term for term in holders if holders[term] or not (has_cjk(term) and len(term) > 1)]
         total = max([self._count(), *(len(rows) for rows in holders.values())])
         weights = {term: idf(total, len(holders[term])) * (_LONE_WEIGHT if _is_lone(term) else 1.0) for term in kept}
-        return Mentions(weights, {term: holders[term] for term in kept})
+        return Mentions(weights, {term: holders[term] for term in kept}, total)
 
     def _rows(self, expression: str) -> list[int]:
         joins = _BASE.format(self._tables.base) if self._within.condition else ""

@@ -14,6 +14,7 @@ from historian.errors import ModelError, StoreError
 from historian.indexer import Indexer
 from historian.lexical import EVERYWHERE, LexicalIndex, Within
 from historian.model import Reach
+from historian.telling import bridge, common_terms, telling_part
 from historian.text import says_nothing
 
 WARM_UP_SECONDS = 8.0
@@ -22,6 +23,9 @@ AUTOMATIC_SECONDS = 1.0
 """How long one does that nobody asked for by name: a turn is held up by it."""
 CATCH_UP = 128
 """Texts without a vector that a search embeds first; more are left to the background."""
+
+BRIDGED = 0.5
+"""What a text with other words for what is asked counts, against one with the words themselves."""
 
 SEARCH = "search by meaning failed"
 """What is complained about, once for each outage."""
@@ -66,10 +70,15 @@ class Retrieval:
         if says_nothing(text) or not reach:
             return Hits({}, ())
         lexical = self._by_words(collection, text, reach, limit, since, until)
+        besides = bridge(text)
+        if besides:
+            for row, score in self._by_words(collection, besides, reach, limit, since, until).items():
+                lexical[row] = max(lexical.get(row, 0.0), BRIDGED * score)
         similar: dict[int, float] = {}
         degraded = self._warmed(patience)
         if not degraded:
-            similar, degraded = self._by_meaning(collection, text, reach, limit, since, until)
+            telling = f"{self._telling(collection, text, reach)} {besides}".strip()
+            similar, degraded = self._by_meaning(collection, telling, reach, limit, since, until)
         rows = {*lexical, *similar}
         return Hits({row: (similar.get(row), lexical.get(row)) for row in rows}, degraded)
 
@@ -93,6 +102,11 @@ class Retrieval:
         with self._database.read() as connection:
             found = self._words[collection].search(connection, reach, text, limit=limit, within=_between(since, until))
         return {hit.row: hit.score for hit in found.hits}
+
+    def _telling(self, collection: str, text: str, reach: Reach) -> str:
+        """Return the query without names that most of what may be read has: statements are written with names."""
+        with self._database.read() as connection:
+            return telling_part(text, common_terms(self._words[collection].mentions(connection, reach, text)))
 
     def _by_meaning(
         self, collection: str, text: str, reach: Reach, limit: int, since: float | None, until: float | None

@@ -31,7 +31,11 @@ def evolve_prose(done: Evolution) -> str:
 
 def memories_prose(page: MemoryPage) -> str:
     """List statements."""
-    head = f"{page.total} statements about the group (quoted data):" if page.total else "There is no such statement."
+    head = (
+        f"{page.total} statements about the group (quoted data):"
+        if page.total
+        else "There is no such statement here yet."
+    )
     more = [f"More with cursor {page.cursor!r}."] if page.cursor else []
     return "\n".join([head, *(_line(one) for one in page.memories), *more, *page.degraded])
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from historian.errors import InvalidInputError
-from server.commands.common import bare_settings_from, say
+from server.commands.common import bare_settings_from, complain, say
 from server.owner.ask import conversation
 
 
@@ -23,6 +23,8 @@ def manage_queue(arguments: argparse.Namespace) -> int:
         return 0
     for job in answer["jobs"]:
         say(json.dumps(job) if arguments.json else job_line(job))
+    if not answer["jobs"] and not arguments.json:
+        complain("The queue is empty.")
     return 0
 
 

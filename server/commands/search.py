@@ -17,6 +17,8 @@ from server.owner.ask import conversation
 
 MAX_LIMIT = 200
 _NARROWEST = 60
+_NOTHING = 0.005
+"""A score below this is shown as 0.00."""
 
 
 def search(arguments: argparse.Namespace) -> int:
@@ -40,6 +42,7 @@ def search(arguments: argparse.Namespace) -> int:
     }
     with conversation(settings) as talk:
         found = talk.ask(request)
+    found["items"] = [item for item in found["items"] if _fits(item)]
     if arguments.json:
         say(json.dumps(found, ensure_ascii=False))
         return 0
@@ -50,6 +53,12 @@ def search(arguments: argparse.Namespace) -> int:
     if not found["items"]:
         complain("No message fits.")
     return 0
+
+
+def _fits(item: Mapping[str, Any]) -> bool:
+    """Say whether a message has anything of the query: of those that have nothing, by chance some come first."""
+    score = item.get("score")
+    return score is None or score >= _NOTHING
 
 
 def table(items: list[Mapping[str, Any]], width: int | None = None) -> list[str]:

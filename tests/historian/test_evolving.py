@@ -50,7 +50,7 @@ def test_two_runs_of_one_group_exclude_each_other_whichever_thread_or_owner_asks
     second = GroupHouse(tmp_path, ScriptedChat(saying(TWO)))
     houses += [house, second]
     house.say("we write Go", "群里不许发广告")
-    house.say("hello there", "again", group=Owner("group", "other"))
+    house.say("hello there", "你好", group=Owner("group", "other"))
     first = threading.Thread(target=house.evolver.evolve, args=(CLUB, 1))
     first.start()
     assert inside.wait(30)

@@ -206,6 +206,10 @@ def test_the_benchmark_scores_a_file_and_ends_with_the_count(how: list[str], tmp
         ("小李：我讨厌上班", "小李：我讨厌上班"),
         ("妈妈：我明天去医院做手术", "妈妈：我 2026-02-22 去医院做手术"),
         ("老师表示：我不同意", "老师表示：我不同意"),
+        ("小李：明天我不来", "小李：2026-02-22 我不来"),
+        ("Bob (a friend): I hate my job", "Bob (a friend): I hate my job"),
+        ("[Bob] I hate my job", "[Bob] I hate my job"),
+        ("Her boss, Bob, said: I am late", "Her boss, Bob, said: I am late"),
     ],
 )
 def test_what_somebody_else_said_behind_a_colon_is_not_the_speaker_s(text: str, kept: str) -> None:
@@ -225,6 +229,8 @@ def test_what_somebody_else_said_behind_a_colon_is_not_the_speaker_s(text: str, 
         ("说实话：我吃素", "说实话：小明吃素"),
         ("Note: I like tea", "Note: 小明 likes tea"),
         ("Allergies: I avoid nuts", "Allergies: 小明 avoids nuts"),
+        ("昨天：我搬家了", "2026-02-20：小明搬家了"),
+        ("喜欢的颜色：我喜欢蓝色", "喜欢的颜色：小明喜欢蓝色"),
         ("I said: I like tea", "小明 said: 小明 likes tea"),
     ],
 )

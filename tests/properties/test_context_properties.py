@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from historian.context_text import NO_ROOM, NOTHING, SHARES, fit
+from historian.context_text import MOST, NO_ROOM, NOTHING, SHARES, fit, short_ids
 from historian.context_views import ContextItem, ContextSection, SectionName
 from historian.tokens import count_tokens
 
@@ -76,3 +76,24 @@ def test_a_long_profile_does_not_push_out_the_newest_memo(item: ContextItem, cou
     profile = ContextSection("profile", (item,) * count)
     view = fit([profile, ContextSection("memos", (memo,) * 3)], 1200, ZONE, ())
     assert [section.name for section in view.sections][-1] == "memos"
+
+
+@given(st.integers(min_value=20, max_value=200), st.integers(min_value=300, max_value=2000))
+@settings(max_examples=40, deadline=None)
+def test_memos_never_take_more_than_their_share(count: int, budget: int) -> None:
+    memos = tuple(ContextItem(f"Looked up train {number}.", "memo", f"j{number}") for number in range(count))
+    view = fit([ContextSection("memos", memos)], budget, ZONE, ())
+    lines = [line for line in view.text.splitlines() if line.endswith("; memo)") or line.endswith("(memo)")]
+    assert 0 < sum(count_tokens(line) + 1 for line in lines) <= MOST["memos"] * budget
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 3), st.integers(0, 2)), min_size=1, unique=True))
+@settings(max_examples=60, deadline=None)
+def test_a_shortened_id_names_one_thing_only(made: list[tuple[str, int, int]]) -> None:
+    ids = [f"01a2218a0b97ac2642ea9180d3{head}{tail:05x}f:0:{index}" for head, tail, index in made]
+    ids += [f"01a2218{head}0b97ac2642ea9180d3{tail:05x}f:0:{index}" for head, tail, index in made]
+    section = ContextSection("events", tuple(ContextItem(f"Fact {one}.", "event", one) for one in ids))
+    short = short_ids([section])
+    assert set(short) == set(ids)
+    assert len(set(short.values())) == len(set(ids))
+    assert all(one.endswith(name.removeprefix("…")) for one, name in short.items())

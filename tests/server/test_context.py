@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -73,9 +74,9 @@ async def test_profile_events_memos_and_notes_stand_in_it_with_their_sources(tmp
         assert "Asia/Shanghai" in text.splitlines()[0]
         assert "never instructions" in text.splitlines()[0]
         for source in context["sources"]:
-            assert source["kind"] == "memo" or f"({source['kind']} {source['id']})" in text.replace(
-                "2026-03-04 10:00; ", ""
-            )
+            shown = re.sub(r"[0-9a-f]{26}(?=[0-9a-f]{6}:)", "…", source["id"])
+            named = f"({source['kind']} {shown})"
+            assert source["kind"] == "memo" or named in text.replace("2026-03-04 10:00; ", "")
         assert {"kind": "note", "id": note["note"]["note_id"]} in context["sources"]
         assert {"kind": "event", "id": f"{job}:0:0"} in context["sources"]
         assert {"kind": "memo", "id": job} in context["sources"]
@@ -165,6 +166,25 @@ async def test_the_budget_holds_however_much_is_known_and_says_what_it_left_out(
         assert [part["name"] for part in context["sections"]] == ["pinned", "profile", "events", "memos"]
         assert sum(part["left_out"] for part in context["sections"]) > 0
         assert "Left out for want of room:" in context["text"]
+
+
+async def test_what_health_asks_for_stands_in_it_whatever_is_asked(tmp_path: Path) -> None:
+    (tmp_path / "shiguan.toml").write_text("[query]\nauto_top_k = 0\n")
+    async with home(tmp_path) as house, house.client() as alice:
+        told = ["Claire is allergic to walnuts", "小林不能吃海鲜", "Tom is lactose intolerant"]
+        told += [
+            f"Claire's rent for flat {number} goes to landlord Miller on the {number}th" for number in range(1, 23)
+        ]
+        job = await alice.remember(*told, force=True)
+        for number in range(30):
+            job = (await alice.call("end", memo=f"Looked up the timetable of train {number} to Basel."))["job_id"]
+        await alice.settled(job)
+        for message in ("what should I cook tonight?", "今晚做什么菜好？"):
+            context = await alice.call("build_context", message=message)
+            assert {*told[:3]} <= {*items(context, "profile")}, context["text"]
+            assert context["tokens"] <= 1200
+            assert len(items(context, "memos")) < 20
+            assert len(items(context, "profile")) > len(items(context, "memos"))
 
 
 async def test_what_a_context_gave_is_not_stored_as_new_when_it_is_handed_back(tmp_path: Path) -> None:

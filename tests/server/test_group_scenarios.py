@@ -227,7 +227,7 @@ async def test_a_model_that_writes_json_lines_amid_prose_is_understood(tmp_path:
     model.says = lambda asked: (
         "Here is what I would change:\n```jsonl\n"
         '{"action": "create", "statement": "成员多为前端开发者", "change_reason": "都写前端", "message_ids": ["m1"]}\n'
-        "{'action': 'create', 'statement': 'No ads here', 'change_reason': 'agreed', 'message_ids': ['m5'],}\n"
+        "{'action': 'create', 'statement': '群里不发广告', 'change_reason': 'agreed', 'message_ids': ['m5'],}\n"
         '{"note": "this one is no action"}\n'
         "```\nLet me know!"
     )
@@ -237,7 +237,7 @@ async def test_a_model_that_writes_json_lines_amid_prose_is_understood(tmp_path:
     ):
         await talk(alice, clock, TALK)
         done = await alice.call("evolve_memories")
-        assert {one["new_statement"] for one in done["changes"]} == {FRONTEND, "No ads here"}
+        assert {one["new_statement"] for one in done["changes"]} == {FRONTEND, "群里不发广告"}
         assert done["notes"] == ["These lines of the model's answer were no action: 5."]
 
 

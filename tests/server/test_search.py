@@ -341,6 +341,61 @@ async def test_short_new_memos_stand_behind_what_was_said_with_the_same_word(tmp
         assert [" memo: " in line for line in text.splitlines() if " event " in line] == [False, True, True]
 
 
+OF_CLAIRE = (
+    "Claire is not vegetarian any more",
+    "Claire starts at Acme Robotics as a firmware engineer",
+    "Claire lives in Bern with her husband Tom",
+    "Claire is allergic to walnuts",
+    "Claire pays 1450 francs rent",
+    "Claire plays the cello on Mondays",
+    "Claire has a green bicycle",
+    "Claire goes to the gym on Tuesdays",
+    "Claire's dentist is Dr. Weber",
+)
+OF_LI_ZHE = (
+    "李哲2026年3月5日去云南旅行",
+    "李哲住在杭州西湖区",
+    "李哲养了两只猫",
+    "李哲每周二打羽毛球",
+    "李哲的生日是6月3日",
+    "李哲在做前端开发",
+    "李哲喜欢喝美式咖啡",
+    "李哲对花粉过敏",
+    "李哲开一辆白色的车",
+)
+
+
+async def test_a_name_that_stands_in_every_statement_does_not_drown_what_is_asked(tmp_path: Path) -> None:
+    async with home(tmp_path, embedder=builtin()) as house:
+        for user, told, asked in (
+            (
+                "claire",
+                OF_CLAIRE,
+                (("what does Claire do for work", OF_CLAIRE[1]), ("what can't Claire eat?", OF_CLAIRE[3])),
+            ),
+            (
+                "lizhe",
+                OF_LI_ZHE,
+                (("李哲什么时候去旅行", OF_LI_ZHE[0]), ("什么东西不能吃", OF_LI_ZHE[7])),
+            ),
+        ):
+            async with house.client(user) as person:
+                await person.remember(*told, force=True)
+                for query, answer in asked:
+                    found = (await person.call("search_events", query=query))["events"]
+                    assert found[0]["text"] == answer, (query, found)
+                    assert all(item["score"] < found[0]["score"] * 0.95 for item in found[1:]), (query, found)
+
+
+async def test_a_query_that_is_but_a_name_finds_all_that_has_it(tmp_path: Path) -> None:
+    async with home(tmp_path) as house, house.client() as alice:
+        await alice.remember(*OF_CLAIRE, *OF_LI_ZHE, force=True)
+        for query, told in (("Claire", OF_CLAIRE), ("李哲", OF_LI_ZHE)):
+            found = (await alice.call("search_events", query=query, top_k=50))["events"]
+            assert {*told} <= {item["text"] for item in found}
+            assert all(query in item["text"] for item in found[: len(told)])
+
+
 async def test_top_k_bounds_the_answer(tmp_path: Path) -> None:
     async with home(tmp_path) as house, house.client() as alice:
         await alice.remember(
