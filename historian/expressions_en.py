@@ -62,7 +62,7 @@ LASTING: Final = lazy_pattern(
     re.IGNORECASE,
 )
 """Before an amount: how long something lasts, counted from a day; not the day that lies so far from it."""
-LASTS_FROM: Final = lazy_pattern(r"\bfor\s[^,.;!?\n]{1,30}\sfrom\s$", re.IGNORECASE)
+LASTS_FROM: Final = lazy_pattern(r"\bfor\s[^,.;!?\n]{1,30}\s(?:from|starting|beginning)\s(?:on\s)?$", re.IGNORECASE)
 ARRANGED: Final = lazy_pattern(
     r"\b(?:book|reserv|schedul|arrang|plann|confirm|register|sign|enrol|postpon|invit)\w*\b", re.IGNORECASE
 )

@@ -135,5 +135,5 @@ def _polarity_drifts(observation: str, rewrite: str) -> list[Drift]:
 def _person_drifts(
     observation: str, rewrite: str, context: Sequence[str], known_names: Collection[str], allowed: Collection[str]
 ) -> list[Drift]:
-    sources = (observation, *context, *allowed)
-    return [Drift("person_invented", name) for name in persons(rewrite) if not is_supported(name, sources, known_names)]
+    sources, known = (observation, *context, *allowed), (*known_names, *allowed)
+    return [Drift("person_invented", name) for name in persons(rewrite) if not is_supported(name, sources, known)]

@@ -95,6 +95,8 @@ def is_supported(name: str, sources: Sequence[str], known_names: Collection[str]
     A name in a script that no source uses may be a transliteration and counts as supported.
     """
     texts = (*sources, *known_names)
+    if not name.isascii() and any(len(known) > 1 and name.startswith(known) for known in known_names):
+        return True  # 李哲听 of 李哲听说: the rest belongs to the verb
     if name.isascii():
         if not any(re.search(r"[A-Za-z]", text) for text in texts):
             return True

@@ -34,6 +34,7 @@ _HAD: Final = lazy_pattern(
 _OBJECT: Final = lazy_pattern(
     _LEFT + r"(?:(?P<by>by\s)?(?P<self>[Mm]yself)|(?P<me>[Mm]e)|(?P<my>[Mm]y)|(?P<mine>[Mm]ine))" + _RIGHT
 )
+_I_BEFORE: Final = lazy_pattern(r"(?<![A-Za-z])I\s$")
 _MINE_BEFORE: Final = lazy_pattern(r"\b(?:is|are|was|were|of|than|like|with|to|and|be)\s$|^$")
 _PAST_DATE: Final = lazy_pattern(r"\d{4}-\d{2}(?:-\d{2})?|\bin \d{4}\b")
 _THIRD: Final = lazy_pattern(
@@ -133,6 +134,8 @@ def _is_dated_past(clauses: Clauses, start: int, end: int, now: str) -> bool:
 
 def _object(text: str, match: re.Match[str], name: str) -> Edit | None:
     start, end = match.span()
+    if match["self"] and _I_BEFORE.search(text, max(0, start - 3), start):
+        return Edit(start - 1, end, "")
     if match["self"]:
         return Edit(start, end, "alone" if match["by"] else name)
     if match["mine"] and not _MINE_BEFORE.search(text[max(0, start - 8) : start]):

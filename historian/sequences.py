@@ -13,7 +13,14 @@ from historian.days import DateHit, Value
 from historian.patterns import lazy_pattern
 from historian.said import Said
 
-_SENTENCE: Final = lazy_pattern(r"[。！？!?\n；;]|\.\s")
+_SENTENCE: Final = lazy_pattern(r"[。！？!?\n]|\.\s")
+_APART: Final = lazy_pattern("[;；]")
+_OTHER: Final = lazy_pattern(
+    r"[，,；;](?!\s?(?:[，,；;]|我|然后|再|并|就|又|才|之?后|(?:and\s)?(?:I|we|he|she|they|then|comes?|returns?|returning|fly|flies|go|goes|"
+    r"coming|back|flying|on|until|till)\b))[^，,；;]+\Z",
+    re.IGNORECASE,
+)
+"""Before the weekday: somebody else, whose way back it may be (我周五去北京，小王周四回来)."""
 _RETURN: Final = lazy_pattern(
     r"返[回程校工岗航]|(?<![几每次这那首上下])(?<!(?<![周期拜])[一二三四五六两])回(?![忆顾答复应想收馈访报避])|"
     r"\b(?:back|return(?:s|ing|ed)?|until|till)\b",
@@ -23,6 +30,7 @@ _LATEST: Final = lazy_pattern(r"\b(?:by|before)\s$", re.IGNORECASE)
 _LISTED: Final = lazy_pattern(r"\s?(?:和|跟|与|、|或者?|以及|,?\s?(?:and|or)|,|&|/)\s?(?:on\s)?", re.IGNORECASE)
 _ISO: Final = lazy_pattern(r"(?<![0-9-])(\d{4}-\d{2}-\d{2})(?![0-9-])")
 _REACH: Final = 120
+_DAYS: Final = frozenset({"day", "week", "weekend"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,33 +58,42 @@ def _before(said: Said, last: DateHit | None, hit: DateHit) -> _Before | None:
     if absolute is not None:
         iso = _ISO.fullmatch(text, *absolute)
         found = _Before(absolute[1], days.day(date.fromisoformat(iso[1])) if iso else None)
-    if found is None or _SENTENCE.search(text, found.end, hit.start):
-        return None
     return found
 
 
 def _following(said: Said, before: _Before, hit: DateHit) -> DateHit:
     _, right = said.clauses.bounds(hit.start, hit.end)
     returns = _RETURN.search(said.text, before.end, max(right, hit.end)) is not None
-    first, today, found = before.value, said.today, hit.value.first
-    if first is None:
-        return guessed(hit) if returns else hit
-    if not returns:
-        listed = _LISTED.fullmatch(said.text, before.end, hit.start) is not None
-        early = today <= found < first.first and first.grain in {"day", "week", "weekend"}
-        return guessed(hit) if early and not listed else hit
+    first = before.value
+    if first is None or _SENTENCE.search(said.text, before.end, hit.start):
+        early = first is not None and said.today <= hit.value.first < first.first
+        return guessed(hit) if returns and (first is None or early) else hit
+    if returns:
+        return _returning(said, before.end, right, first, hit)
+    listed = _APART.search(said.text, before.end, hit.start) or _LISTED.fullmatch(said.text, before.end, hit.start)
+    early = said.today <= hit.value.first < first.first and first.grain in _DAYS
+    return guessed(hit) if early and not listed else hit
+
+
+def _returning(said: Said, begin: int, right: int, first: Value, hit: DateHit) -> DateHit:
+    """Return the day of a way back, which comes after the first day. `begin` and `right` bound what is said of it."""
+    found, today = hit.value.first, said.today
     past = found < today
-    if past != (first.first < today):
+    if not past and first.first < today:
         return hit
-    if first.grain not in {"day", "week", "weekend"}:
+    if past and first.first >= today:
+        if "才" not in said.text[begin:right]:
+            return guessed(hit)
+        past = False  # 周三才回: not before then
+    if first.grain not in _DAYS:
         return guessed(hit) if found < first.first else hit
     start = first.first - timedelta(days=0 if first.grain == "day" else 1)
     wanted = days.coming(start, found.weekday())
-    if (past and wanted.first >= today) or (
-        wanted != hit.value and _LATEST.search(said.text, max(0, hit.start - 8), hit.start)
-    ):
-        return guessed(hit)
-    return replace(hit, value=wanted)
+    doubtful = found == first.first or (past and wanted.first >= today)
+    if wanted != hit.value:
+        latest = _LATEST.search(said.text, max(0, hit.start - 8), hit.start)
+        doubtful = doubtful or latest is not None or _OTHER.search(said.text, begin, hit.start) is not None
+    return guessed(hit) if doubtful else replace(hit, value=wanted)
 
 
 def guessed(hit: DateHit) -> DateHit:

@@ -36,6 +36,8 @@ _ANNOUNCED: Final = lazy_pattern(
     r"\b(?:will|won't|shall|going to|gonna|need to|have to|has to|must|let's|lets|remind)\b|(?<=[A-Za-z])['’]ll\b",
     re.IGNORECASE,
 )
+_WILL: Final = lazy_pattern(r"\b(?:will|won't|shall)\b|(?<=[A-Za-z])['’]ll\b", re.IGNORECASE)
+"""Behind a word of the past: `told me he will be back on Monday` speaks of a day to come."""
 _IRREGULAR: Final = words(
     "was were did had went came saw met took got gave made said told left lost won ran sold sent spent "
     "bought brought caught thought taught fought felt fell found flew forgot froze broke began became bit "
@@ -78,10 +80,11 @@ _WEEKLY: Final = lazy_pattern(
 )
 _SENTENCE: Final = lazy_pattern(r"[。！？!?\n；;]|\.\s")
 _TOLD: Final = lazy_pattern(
-    r"告诉|[跟对向][^，。；！？]{1,6}[说讲提]|(?<![听小传据再来])说(?![服明不话法])|表示|承认|透露|抱怨|提到|决定|提出|答应|拒绝|同意"
+    r"告诉|[跟对向][^，。；！？]{1,6}[说讲提](?![明服前])|(?<![听小传据再来])说(?![服明不话法])|表示|承认|透露|抱怨|提到|决定|提出|答应|拒绝|同意|"
+    r"通知|宣布|公布|回复|确认|收到|遇到|碰到"
 )
 """What is told on a day has happened, where no word of the future stands before it: 小王周一告诉李哲."""
-_DECIDED: Final = frozenset(("决定", "提出", "答应", "拒绝", "同意"))
+_DECIDED: Final = frozenset(words("决定 提出 答应 拒绝 同意 通知 宣布 公布 回复 确认 收到 遇到 碰到"))
 """These may be a plan as well (周一开会决定)."""
 _NOT_TOLD: Final = lazy_pattern(
     r"要|将|(?<![开机社聚晚年宴大协例])会(?![议员面场上])|准备|打算|计划|可以|应该|记得|提醒|必须|别忘|再|得|想"
@@ -154,7 +157,10 @@ class Clauses:
         if self._around(_ZH_PAST, start, end) is not None:
             return self._around(_SOON_ZH, start, end) is None
         past, future = self._around(_EN_PAST, start, end), self._around(_EN_FUTURE, start, end)
-        return past is not None and (future is None or past < future)
+        if past is None or (future is not None and future <= past):
+            return False
+        left, _ = self.bounds(start, end)
+        return self.first(_WILL, max(left, past), start) is None
 
     def is_announced(self, start: int, end: int) -> bool:
         """Tell whether the clause around an expression announces something (要, 记得, will, let's)."""

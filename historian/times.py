@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from historian import times_calendar, times_en, times_zh
 from historian.approximations import is_approximate
@@ -19,12 +20,16 @@ from historian.day_names import is_name
 from historian.days import DateHit
 from historian.fold import simplified
 from historian.linking import Plan, link
+from historian.patterns import lazy_pattern
 from historian.phrasing import Replacement, in_chinese, phrase_chinese, phrase_clock, phrase_english
 from historian.ratios import is_no_time
 from historian.said import Said
 from historian.spans import Exempt, exempt_spans
 from historian.tense import Clauses
 from historian.vague import find_vague
+
+_GLUED: Final = lazy_pattern(r"[:：.]\d|(?<=\d)\d")
+"""Behind a time of day: more of the number that it would be cut out of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,9 @@ def resolve_times(text: str, said_at: datetime) -> Resolution:
     stays = Exempt(left)
     dates = [hit for hit in found if not stays.touches(hit.start, hit.end)]
     clocks = [
-        hit for hit in find_clocks(plain) if not exempt.touches(hit.start, hit.end) and not is_no_time(plain, hit)
+        hit
+        for hit in find_clocks(plain)
+        if not (exempt.touches(hit.start, hit.end) or is_no_time(plain, hit) or _GLUED.match(plain, hit.end))
     ]
     plan = link(said, dates, clocks)
     replacements = _replacements(text, plan)

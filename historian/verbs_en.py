@@ -9,7 +9,7 @@ from historian.patterns import lazy_pattern, words
 
 ADVERB: Final = (
     r"(?:also|first|last|once|twice|seldom|soon|long|no\slonger|no\smore|perhaps|maybe|somehow|therefore|thus|instead|again|"
-    r"nearly|hardly|really|usually|always|never|just|often|still|only|even|already|now|then|both|do|too|ever|rather|quite|"
+    r"nearly|hardly|really|usually|always|never|neither|either|myself|just|often|still|only|even|already|now|then|both|do|too|ever|rather|quite|"
     r"almost|sometimes|mostly|simply|[a-z]{2,15}ly)"
 )
 _UNCHANGED: Final = frozenset(
@@ -51,13 +51,14 @@ _NOUN_AFTER: Final = lazy_pattern(
     r"\sreturn\s(?!(?:home|back|to|from|on|in|at|by|with|the|my|it|them|there|here|next|this|every|until|later)\b)",
     re.IGNORECASE,
 )
+_PARTICLE: Final = lazy_pattern(r"\s(?:back|home|again)\b", re.IGNORECASE)
 _DENIED: Final = lazy_pattern(r"\b(?:do|have|does|has)(?:n['’]t|\snot)\b", re.IGNORECASE)
 _JOINED: Final = lazy_pattern(
-    rf"(?:\s(?:and|but|or)|,(?:\sand|\sbut)?)\s(?:{ADVERB}\s)?(?P<verb>[A-Za-z]+(?:['’]t)?)(?![\w-])", re.IGNORECASE
+    rf"(?:\s(?:and|but|or|nor)|,(?:\sand|\sbut)?)\s(?:{ADVERB}\s)?(?P<verb>[A-Za-z]+(?:['’]t)?)(?![\w-])", re.IGNORECASE
 )
 _REACH: Final = 80
 _CLAUSE_END: Final = lazy_pattern(
-    r"[.!?;:。！？；\n]|\bto\s(?!(?:the|my|a|an|our)\b|[A-Z])|\b(?:I|he|she|they|we|you|it|who|which|because|that)\b"
+    r"[.!?;:。！？；\n]|\bto\s(?!(?:the|my|a|an|our)\b|[A-Z0-9])|\b(?:I|he|she|they|we|you|it|who|which|because|that)\b"
 )
 
 
@@ -87,6 +88,7 @@ def joined_verbs(text: str, after: int) -> list[tuple[int, int, str]]:
     found: list[tuple[int, int, str]] = []
     for match in _JOINED.finditer(text, after, end):
         known = match["verb"].lower().replace("’", "'") in _COMMON
+        known = known or _PARTICLE.match(text, match.end("verb")) is not None
         if known and _NOUN_AFTER.match(text, match.start("verb") - 1) is None:
             found.append((*match.span("verb"), third_person(match["verb"])))
     return found

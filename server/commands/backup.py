@@ -6,12 +6,15 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
+from historian.errors import InvalidInputError
 from server.commands.common import bare_settings_from, say
 from server.owner.ask import conversation
 
 
 def back_up(arguments: argparse.Namespace) -> int:
-    """Have the owner write a backup while it works."""
+    """Have the owner write a backup while it works; a file that is there is replaced only with --force."""
+    if Path(arguments.file).is_file() and not arguments.force:
+        raise InvalidInputError("There is such a file already; name another one, or add --force to replace it.")
     with conversation(bare_settings_from(arguments)) as talk:
         made = talk.ask({"op": "backup", "file": str(Path(arguments.file).absolute())})
     say(f"Backed up {_told(made['counts'])}: {made['bytes']} bytes.")

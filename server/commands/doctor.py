@@ -5,13 +5,21 @@ from __future__ import annotations
 import argparse
 import json
 
+from historian.errors import InvalidInputError
 from server.commands.common import bare_settings_from, say
 from server.owner.ask import conversation
 
 
 def doctor(arguments: argparse.Namespace) -> int:
-    """Print one line a finding; return 0 when no error is left, else 1."""
-    with conversation(bare_settings_from(arguments)) as talk:
+    """Print one line a finding; return 0 when no error is left, else 1.
+
+    Raises:
+        InvalidInputError: there is no such folder; looking after it would make one.
+    """
+    settings = bare_settings_from(arguments)
+    if not settings.data_dir.is_dir():
+        raise InvalidInputError("There is no memory in this folder; name the folder with --data-dir.")
+    with conversation(settings) as talk:
         report = talk.ask({"op": "doctor", "fix": arguments.fix})
     if arguments.json:
         say(json.dumps(report, ensure_ascii=False))

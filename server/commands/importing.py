@@ -48,7 +48,7 @@ def import_files(arguments: argparse.Namespace) -> int:
         complain(line)
     if exchanges is not None:
         _remember(exchanges, settings, dry=arguments.dry_run)
-    return 0
+    return int(report.is_in_vain)
 
 
 def _exchanges(settings: BareSettings) -> Exchanges:

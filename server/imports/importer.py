@@ -85,7 +85,8 @@ class Importer:
             for outcome in form.read(piece, bundle, self._plan.reading):
                 self._take(name, outcome, piece)
         except InvalidInputError as error:
-            self._refuse(name, "file", str(error))
+            self._report.unread += 1
+            self._refuse(piece.name, "file", str(error))
 
     def _format(self, piece: Piece, bundle: Bundle) -> Format | None:
         """Return what reads this file. A file that was named by itself is read in the format that was named with it."""

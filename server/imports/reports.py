@@ -25,8 +25,14 @@ class Report:
     formats: Counter[str] = field(default_factory=Counter[str])
     unknown: list[str] = field(default_factory=list[str])
     unknown_count: int = 0
+    unread: int = 0
     has_masked: bool = False
     file: TextIO | None = None
+
+    @property
+    def is_in_vain(self) -> bool:
+        """Whether a file could not be read and nothing of any other was taken."""
+        return bool(self.unread) and not (self.inserted or self.ignored or self.early or self.forgotten)
 
     def refuse(self, file: str, place: str, reason: str) -> None:
         """Note a record that was refused; `file` is empty where only one is read."""

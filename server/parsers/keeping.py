@@ -74,6 +74,7 @@ def _add_backup(commands: Commands) -> None:
         return restore(arguments)
 
     parser = add_command(commands, "backup", run_backup, "Write everything into one file, while the memory works.")
-    parser.add_argument("file", help="the .tar.gz to write; one that is there is replaced")
+    parser.add_argument("file", help="the .tar.gz to write")
+    parser.add_argument("--force", action="store_true", help="replace a file that is there")
     parser = add_command(commands, "restore", run_restore, "Make a data folder out of a backup.")
     parser.add_argument("file", help="a file that `shiguan backup` wrote")

@@ -144,6 +144,7 @@ def test_a_person_in_no_source_is_reported(observation: str, expected: tuple[str
         "李雷不对青霉素过敏，而是对头孢过敏",
         "李雷从不喝酒",
         "李雷再也不吃辣了",
+        "李雷听说项目计划延期",
     ],
 )
 def test_ordinary_words_and_known_people_are_not_reported(observation: str) -> None:

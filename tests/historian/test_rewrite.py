@@ -55,6 +55,8 @@ XIAOMING = RewriteContext(SAID_AT, speaker_name="小明", agent_name="Nova", gro
         ("I, too, am a vegetarian", "Alice, too, is a vegetarian"),
         ("I, like Tom, love tea", "Alice, like Tom, loves tea"),
         ("I no longer eat meat", "Alice no longer eats meat"),
+        ("I myself am vegan", "Alice is vegan"),
+        ("I neither smoke nor drink", "Alice neither smokes nor drinks"),
         ("I don't drink and drive", "Alice doesn't drink and drive"),
         ("I go to Bern and return with Ida", "Alice goes to Bern and returns with Ida"),
         ("I fly to Lisbon and come back with Ida", "Alice flies to Lisbon and comes back with Ida"),

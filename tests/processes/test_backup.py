@@ -189,11 +189,21 @@ def test_half_a_backup_is_refused(kept: Path, other: House, tmp_path: Path, cut:
     assert b"not a backup" in other.command("restore", str(half), code=1).stderr
 
 
-def test_a_backup_into_nowhere_is_refused_and_one_that_stands_there_is_replaced(kept: Path, tmp_path: Path) -> None:
+def test_a_backup_into_nowhere_is_refused_and_one_that_stands_there_is_replaced_only_by_force(
+    kept: Path, tmp_path: Path
+) -> None:
     with House(tmp_path / "data") as house:
         assert b"folder that exists" in house.command("backup", str(tmp_path / "no" / "b.tar.gz"), code=1).stderr
         target = tmp_path / "b.tar.gz"
         shutil.copy(kept, target)
-        house.command("backup", str(target))
+        assert b"--force to replace it" in house.command("backup", str(target), code=1).stderr
+        assert target.read_bytes() == kept.read_bytes()
+        house.command("backup", "--force", str(target))
         with tarfile.open(target) as tar:
             assert "profiles/users/alice.md" not in tar.getnames()
+
+
+def test_what_is_no_folder_has_no_memory_to_look_after_and_is_not_made_one(tmp_path: Path) -> None:
+    house = House(tmp_path / "nowhere")
+    assert b"no memory in this folder" in house.command("doctor", code=1).stderr
+    assert not house.folder.exists()

@@ -114,8 +114,8 @@ def test_a_wrong_format_and_a_wrong_time_are_one_sentence_each(house: House) -> 
         done = house.command("import", str(FIXTURES / "qq"), *flags, code=1)
         assert done.stderr.decode().startswith(f"shiguan: {sentence}")
         assert len(done.stderr.decode().splitlines()) == 1
-    done = house.command("import", str(FIXTURES / "unknown" / "picture.png"))
-    assert b"file: Its format is not known; name it with --format" in done.stderr
+    done = house.command("import", str(FIXTURES / "unknown" / "picture.png"), code=1)
+    assert b"picture.png, file: Its format is not known; name it with --format" in done.stderr
 
 
 @pytest.mark.timeout(600)
