@@ -123,7 +123,7 @@ class Pipeline:
                 Remembered(
                     cache(partial(self._same_as, owner)),
                     lambda name: self.evidence.mentions(work, name),
-                    partial(self.keeper.stands, places(work.scope.group_id, work.sender_id, work.scope.user_id)),
+                    partial(self.keeper.stands, owner, places(work.scope.group_id, work.sender_id, work.scope.user_id)),
                 ),
                 self.scribe(),
             )

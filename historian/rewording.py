@@ -14,6 +14,7 @@ from historian.events import EventStore
 from historian.injection import looks_like_instruction
 from historian.merge import MAX_LINE_LENGTH, Drop, Merge, verify
 from historian.model import Event, Owner
+from historian.pinned import PinnedStore
 from historian.profile import PRIVATE, Profile, ProfileLine
 from historian.sameness import same_statement
 
@@ -29,6 +30,7 @@ class LineKeeper:
     amendments: Amendments
     events: EventStore
     biographer: Biographer
+    pinned: PinnedStore
 
     def carry(self) -> int:
         """Let the lines of all restated events follow, and return how many events that were.
@@ -42,12 +44,19 @@ class LineKeeper:
             self.amendments.carried(restated.event)
         return len(lagging)
 
-    def stands(self, into: Sequence[tuple[Owner, str]], text: str, event_id: str | None) -> bool:
-        """Say whether each of these profiles says `text` now, be it in a line whose last receipt is the event.
+    def stands(self, owner: Owner, into: Sequence[tuple[Owner, str]], text: str, event_id: str | None) -> bool:
+        """Say whether `text` is kept now: each of these profiles says it, a pinned note does, or a memo.
+
+        A profile says it too in a line whose last receipt is the event.
 
         Raises:
             StoreError: a profile cannot be read.
         """
+        earlier = self.events.named(owner, event_id) if event_id is not None else None
+        if earlier is not None and not earlier.has_new_info:
+            return True
+        if any(same_statement(note.text, text) for note in self.pinned.list(owner)):
+            return True
         return all(self._says(entity, shown_in, text, event_id) for entity, shown_in in into)
 
     def _says(self, entity: Owner, shown_in: str, text: str, event_id: str | None) -> bool:

@@ -20,6 +20,7 @@ from historian.likeness import Likeness
 from historian.live import LiveOptions
 from historian.memos import MemoStore
 from historian.options import HistorianOptions
+from historian.pinned import PinnedStore
 from historian.pipeline import Pipeline
 from historian.receipts import ReceiptStore
 from historian.record import Record
@@ -101,7 +102,7 @@ def make_historian_parts(
     evidence = EvidenceFinder(stores.record, options)
     likeness = Likeness(stores.database, stores.events, engine)
     amendments = Amendments(stores.database)
-    keeper = LineKeeper(amendments, stores.events, profiles.biographer)
+    keeper = LineKeeper(amendments, stores.events, profiles.biographer, PinnedStore(stores.database))
     clock = asking.clock
 
     def retries() -> int:
