@@ -63,7 +63,7 @@ def test_each_flag_that_narrows_or_opens_does_so(tmp_path: Path) -> None:
         for flags, expected in (
             (("--conversation", "cats"), {"m1", "m2"}),
             (("--sender-id", "qq:1"), {"m0", "m2"}),
-            (("--until", "2026-02-21"), {"m0"}),
+            (("--until", "2026-02-20"), {"m0"}),
         ):
             found = asked("search", "灰猫 OR 帐篷", "--mode", "lexical", *flags)
             assert {one["message_id"] for one in found["items"]} == expected, flags
@@ -75,7 +75,7 @@ def test_each_flag_that_narrows_or_opens_does_so(tmp_path: Path) -> None:
             [events] = [part for part in asked("context", *flags)["sections"] if part["name"] == "events"]
             assert [item["text"] for item in events["items"]] == [expected_fact], flags
 
-        foreseen = house.command("forget", "--conversation", "cats", "--until", "2026-02-22", "--dry-run").stdout
-        assert foreseen == b"This would be forgotten: 1 messages.\n"
+        foreseen = house.command("forget", "--conversation", "cats", "--until", "2026-02-21", "--dry-run").stdout
+        assert foreseen.startswith(b"This would be forgotten: 1 messages.\n"), foreseen
         link = house.command("ui", "--open").stdout
         assert opened.read_bytes() == link
