@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from historian.amendments import Amendments
 from historian.capturing import CaptureDesk, Capturer, CaptureWork
 from historian.clock import Clock
+from historian.corrections import words_anew
 from historian.database import Database
 from historian.errors import InvalidInputError
 from historian.events import EventStore
@@ -109,12 +110,10 @@ class Pipeline:
             self.receipts.settle(job.job_id, "done", error=FORGOTTEN, attempts=job.attempts, now=self.clock.now())
             return
         if is_new:
-            from historian.drafting import (
-                Remembered,
-                draft_events,
-            )  # its patterns take 100 ms, which no client shall wait for
+            from historian.drafting import Remembered, draft_events  # with its rules, for which no client shall wait
 
             evidence = self.evidence.find(work)
+            into = places(work.scope.group_id, work.sender_id, work.scope.user_id)
             step("rewrite")
             stored = draft_events(
                 work,
@@ -123,7 +122,7 @@ class Pipeline:
                 Remembered(
                     cache(partial(self._same_as, owner)),
                     lambda name: self.evidence.mentions(work, name),
-                    partial(self.keeper.stands, owner, places(work.scope.group_id, work.sender_id, work.scope.user_id)),
+                    cache(partial(self.keeper.stands, owner, into)),
                 ),
                 self.scribe(),
             )
@@ -205,8 +204,6 @@ class Pipeline:
     @staticmethod
     def _is_worded_anew(event: Event, old: Event | None) -> bool:
         """Say whether an event only makes absolute what is left to resolve in an old one; else it is another fact."""
-        from historian.corrections import words_anew
-
         if old is None or old.is_absolute:
             return False
         found = [words for kind, _, words in (flag.partition(":") for flag in old.flags) if kind in tuple(GateKind)]
