@@ -147,8 +147,8 @@ def _following(said: Said, first: DateHit, second: DateHit) -> DateHit:
     if first.prefix not in {"last", "past"}:
         return second
     base = first.value.first
-    found = replace(second, value=day(base + timedelta(days=(number - base.weekday()) % 7)), prefix=first.prefix)
-    return found if found.value.first < said.today else guessed(found)
+    after = replace(second, value=day(base + timedelta(days=(number - base.weekday()) % 7)), prefix=first.prefix)
+    return after if after.value.first < said.today else guessed(after)
 
 
 def _trimmed(clocks: Iterable[ClockHit], dates: list[DateHit]) -> list[ClockHit]:
