@@ -112,7 +112,13 @@ def _weekdays(said: Said, hits: list[DateHit]) -> list[DateHit]:
         ):
             continue
         kept.append(hit)
-    return kept
+    return _apart(kept)
+
+
+def _apart(hits: list[DateHit]) -> list[DateHit]:
+    """Return the dates; the second of `this Friday or next Friday` is a guess where it would be the first."""
+    these = {hit.value.first for hit in hits if hit.prefix == "this"}
+    return [guessed(hit) if hit.prefix == "next" and hit.value.first in these else hit for hit in hits]
 
 
 def _is_once(said: Said, first: DateHit, last: DateHit) -> bool:
