@@ -27,6 +27,9 @@ WEDNESDAY = datetime.fromisoformat("2026-03-11T15:20:00+08:00")
         ("周五要开会", "2026-03-13 要开会"),
         ("周四将举行婚礼", "2026-03-12 将举行婚礼"),
         ("We rest this Friday and next Friday", "We rest on 2026-03-13 and 2026-03-20"),
+        ("周四没时间吃饭，周五没空", "2026-03-12 没时间吃饭，2026-03-13 没空"),
+        ("Ida is away from Friday to next Monday", "Ida is away from 2026-03-13 to 2026-03-16"),
+        ("The call moved from Friday to tomorrow", "The call moved from 2026-03-13 to 2026-03-12"),
         ("小王周五没来上班", "小王 2026-03-06 没来上班"),
         ("下周一、周三和周五我要值班", "2026-03-16、2026-03-18 和 2026-03-20 我要值班"),
         ("下周一三五要值夜班", "2026-03-16 2026-03-18 2026-03-20 要值夜班"),
@@ -65,6 +68,8 @@ def test_everyday_days_are_read_as_they_are_meant(said: str, becomes: str) -> No
     ("said", "flag"),
     [
         ("昨天十点才睡", "time:十点"),
+        ("Ida is away from Friday to tomorrow", "time:tomorrow"),
+        ("下周五到下周三出差", "time:下周三"),
         ("Ida ran last Monday and Friday", "time:Friday"),
         ("Let's meet Thursday the 18th", "time:Thursday the 18th"),
     ],
