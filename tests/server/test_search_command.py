@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -21,7 +22,10 @@ def item(content: str, **more: Any) -> dict[str, Any]:
 
 
 def test_the_columns_stand_below_each_other_also_with_chinese_names() -> None:
-    items = [item("我不吃辣", sender_name="小王"), item("no spice", sender_name="Bartholomew", score=None)]
+    items: list[Mapping[str, Any]] = [
+        item("我不吃辣", sender_name="小王"),
+        item("no spice", sender_name="Bartholomew", score=None),
+    ]
     lines = table(items, SHANGHAI)
     assert [line.split()[0] for line in lines] == ["SCORE", "0.50", "2026-02-20"]
     starts = {columns(line[: line.index(text)]) for line, text in zip(lines, ("CONTENT", "我", "no"), strict=True)}
