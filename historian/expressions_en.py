@@ -102,7 +102,9 @@ NAMED_BEFORE: Final = lazy_pattern(
     re.IGNORECASE,
 )
 NAMED_AFTER: Final = lazy_pattern(
-    r"\s(?:night\slights|the\s13th|addams|kahlo|times|post|mail|blues|club|school\b|next$)", re.IGNORECASE
+    r"\s(?:mornings|afternoons|evenings|nights)\b|"
+    r"\s(?:night\slights|the\s13th|addams|kahlo|times|post|mail|blues|club|school\b|next$)",
+    re.IGNORECASE,
 )
 SURNAME_AFTER: Final = lazy_pattern(r"\s(?!I\b)[A-Z][a-z]+")
 TITLE_BEFORE: Final = lazy_pattern(r"\b(?:usa|psychology|history|india|russia)\s$", re.IGNORECASE)
