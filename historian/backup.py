@@ -57,7 +57,8 @@ def back_up(folder: Path, database: Database, target: Path, clock: Clock) -> Mad
         InvalidInputError: there can be no such file.
         StoreError: something cannot be read or written; no file is left.
     """
-    if target.is_dir() or not target.parent.is_dir():
+    target = target.resolve()  # behind a link: the file that it names
+    if (target.exists() and not target.is_file()) or not target.parent.is_dir():
         raise InvalidInputError("The backup needs the name of a file in a folder that exists.")
     with _workshop(target.parent) as workshop:
         copy = workshop / "copy"

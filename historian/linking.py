@@ -103,8 +103,8 @@ def _weekdays(said: Said, hits: list[DateHit]) -> list[DateHit]:
             if _is_once(said, hit, hits[i + 1]):
                 kept.append(guessed(hit))
             continue
-        if joined and hits[i - 1].prefix not in {"", "bare"}:
-            hit = _following(kept[-1], hit)  # noqa: PLW2901
+        if joined and kept and kept[-1].end == hits[i - 1].end and kept[-1].prefix not in {"", "bare"}:
+            hit = _following(said, kept[-1], hit)  # noqa: PLW2901
         elif after is not None and _TO.fullmatch(after) and hits[i + 1].value.first > said.today:
             hit = _moved(said, hit)  # noqa: PLW2901
         elif _comments(hits[i - 1] if i else None, before) or _comments(
@@ -135,7 +135,7 @@ def _comments(other: DateHit | None, gap: str | None) -> bool:
     return _SAME_DAY.fullmatch(gap) is not None
 
 
-def _following(first: DateHit, second: DateHit) -> DateHit:
+def _following(said: Said, first: DateHit, second: DateHit) -> DateHit:
     """Return a bare weekday that is joined to `last Monday`, `下周一` in the same week or direction."""
     if first.lang == "zh":
         found = times_zh.same_week(first.value, second.found)
@@ -144,10 +144,11 @@ def _following(first: DateHit, second: DateHit) -> DateHit:
     if first.prefix == "next":
         shift = (number - first.value.first.weekday()) % 7
         return replace(second, value=day(first.value.first + timedelta(days=shift)), prefix=first.prefix)
-    past = first.prefix in {"last", "past"}
+    if first.prefix not in {"last", "past"}:
+        return second
     base = first.value.first
-    shift = (number - base.weekday()) % 7
-    return replace(second, value=day(base + timedelta(days=shift)), prefix=first.prefix) if past else second
+    after = replace(second, value=day(base + timedelta(days=(number - base.weekday()) % 7)), prefix=first.prefix)
+    return after if after.value.first < said.today else guessed(after)
 
 
 def _trimmed(clocks: Iterable[ClockHit], dates: list[DateHit]) -> list[ClockHit]:
@@ -289,6 +290,8 @@ class _Linker:
         if clock.lang == "zh" and not clock.period:
             return False
         definite = clauses.is_past(start, end) or clauses.is_announced(start, end)
+        if not definite and clauses.is_beside_habit(start, end):
+            return False
         if clock.lang == "zh":
             return definite or not clauses.says(_ROUTINE, start, end)
         at = re.search(

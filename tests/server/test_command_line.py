@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import itertools
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -96,3 +97,33 @@ def test_an_unknown_command_is_told_all_that_there_are(capsys: pytest.CaptureFix
         main(["remember"])
     told = capsys.readouterr().err
     assert all(name in told for names, _ in FAMILIES for name in names)
+
+
+NOBODY = "~nobody-of-that-name/x"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(f"{command} --data-dir {NOBODY}" for command in ("status", "serve", "doctor", "token list", "owner stop")),
+        f"install cursor --data-dir {NOBODY}",
+        f"install cursor --file {NOBODY}",
+        f"uninstall cursor --file {NOBODY}",
+        f"backup {NOBODY}",
+        f"restore {NOBODY}",
+        f"hook stop --data-dir {NOBODY}",
+    ],
+)
+def test_the_home_of_somebody_who_is_not_there_is_refused_in_a_sentence(
+    line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert main(line.split()) in (0, 1)
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    if not line.startswith("hook"):  # which reads its host's words first
+        assert (
+            said.err
+            == "shiguan: There is no home folder for ~nobody-of-that-name; write the path out, from its root.\n"
+        )
