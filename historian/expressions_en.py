@@ -107,7 +107,9 @@ NAMED_BEFORE: Final = lazy_pattern(
     re.IGNORECASE,
 )
 NAMED_AFTER: Final = lazy_pattern(
-    r"\s(?:night\slights|the\s13th|addams|kahlo|times|post|mail|blues|club|school\b|next$)", re.IGNORECASE
+    r"\s(?:mornings|afternoons|evenings|nights)\b|"
+    r"\s(?:night\slights|the\s13th|addams|kahlo|times|post|mail|blues|club|school\b|next$)",
+    re.IGNORECASE,
 )
 SCHEDULED: Final = lazy_pattern(
     r"\b(?:and|but)\s(?:(?:I|he|she|it|we|they)\s)?(?:then\s)?(?:leaves?|fly|flies|go|goes|comes?|returns?|starts?|begins?|ends?|opens?|"

@@ -100,6 +100,16 @@ _WEEKLY: Final = lazy_pattern(
     r"平时|平常|通常|\b(?:usually|normally)\b|每(?:个|逢)?(?:周|星期|礼拜)|逢周|\b(?:every|each)\s(?:week|weekday|weekend|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b",
     re.IGNORECASE,
 )
+_DONE_WEEKLY: Final = lazy_pattern(
+    r"(?:上班|加班|值班|轮班|上课|补课)(?!族|路|的|时)|休息(?![室日])|轮休|[双单]休|营业|[开关]门|(?<!的)工作(?=$|[。！？；，、,.!?;\s])|不[吃喝]|"
+    r"(?:\b(?:I|you|we|they|he|she|(?:[Mm]y|[Oo]ur)\s\w+|[A-Z][a-z]+)\s|[我\u4e00-\u9fff]\s?)"
+    r"(?:(?:also|still|only|both|do(?:es)?n['’]t|do(?:es)?\snot|never)\s){0,2}"
+    r"(?:works?|teach(?:es)?|trains?|volunteers?|coach(?:es)?|practi[cs]es?|babysits?|eats?|drinks?|cooks?|smokes?|swims?|"
+    r"stud(?:y|ies))\b"
+)
+"""What is done, or not, on a weekday of every week as well as on one: I don't work Friday, 周六加班."""
+_ONCE: Final = lazy_pattern(r"去|来(?=[^，。]*(?:上班|加班|上课))|一[天下]|半天|请假|调休")
+_ENDS_CLAUSE: Final = lazy_pattern(r"\b(?:until|till|before|by|since|after|from)\s$", re.IGNORECASE)
 _SENTENCE: Final = lazy_pattern(r"[。！？!?\n；;]|\.\s")
 _TOLD: Final = lazy_pattern(
     r"告诉|[跟对向][^，。；！？]{1,6}[说讲提](?![明服前])|(?<![听小传据再来])说(?![服明不话法])|表示|承认|透露|抱怨|提到|决定|提出|答应|拒绝|同意|"
@@ -199,8 +209,16 @@ class Clauses:
         return self.is_habit(start, end) or self._is_listed(start, end) or self._is_beside(_ROUTINE, start, end)
 
     def may_recur(self, start: int, end: int) -> bool:
-        """Tell whether an expression stands beside something weekly, so that it may be weekly, too."""
-        return self._is_beside(_WEEKLY, start, end)
+        """Tell whether a weekday may be one of every week: beside something weekly, or of what is done by weekdays."""
+        return self._is_beside(_WEEKLY, start, end) or self._is_rhythm(start, end)
+
+    def _is_rhythm(self, start: int, end: int) -> bool:
+        """Tell whether the clause says in the plain present what is done, or not, on a weekday: 我周五不上班."""
+        if self._around(_DONE_WEEKLY, start, end) is None or _ENDS_CLAUSE.search(self.text, max(0, start - 8), start):
+            return False
+        if self.is_past(start, end) or self.is_announced(start, end) or self._around(_ONCE, start, end) is not None:
+            return False
+        return self._around(_EN_FUTURE, start, end) is None
 
     def is_beside_habit(self, start: int, end: int) -> bool:
         """Tell whether another clause of the sentence says that it recurs: 早上九点到晚上九点，每周六天."""
