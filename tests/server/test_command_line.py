@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import itertools
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from server.cli import main, make_parser
+from server.cli import FAMILIES, main, make_parser
 
 
 def parsed(*arguments: str) -> dict[str, object]:
@@ -80,6 +83,20 @@ def test_what_is_wrong_stays_wrong(line: list[str], capsys: pytest.CaptureFixtur
         make_parser().parse_args(line)
     assert left.value.code == 2
     assert "usage: shiguan" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("names", "add"), FAMILIES)
+def test_a_family_of_commands_names_just_the_commands_that_it_adds(names: Sequence[str], add: Any) -> None:
+    commands = argparse.ArgumentParser().add_subparsers()
+    add(commands)
+    assert [*commands.choices] == [*names]
+
+
+def test_an_unknown_command_is_told_all_that_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["remember"])
+    told = capsys.readouterr().err
+    assert all(name in told for names, _ in FAMILIES for name in names)
 
 
 NOBODY = "~nobody-of-that-name/x"
