@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from historian.gate import inspect
 from historian.rewrite import RewriteContext, rewrite_offline
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -310,6 +311,27 @@ def test_a_first_person_in_a_title_without_marks_stays(text: str, expected: str)
 )
 def test_a_first_person_in_hasty_writing_is_flagged(text: str) -> None:
     assert any(flag.startswith("pronoun:i") for flag in rewrite_offline(text, ALICE).flags)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Lisa 从祖母那里得到一块怀表",
+        "小明把书放在老师那儿了",
+        "Lisa cooks now and then",
+        "Tom cut himself while cooking",
+        "2026-02-22 is Sunday and Lisa rests",
+    ],
+)
+def test_what_its_own_sentence_explains_is_not_flagged(text: str) -> None:
+    assert rewrite_offline(text, ALICE).flags == ()
+    assert inspect(text) == ()
+
+
+@pytest.mark.parametrize("text", ["Lisa 去了那里", "小明在那边工作", "Lisa cooks now"])
+def test_what_no_sentence_explains_is_flagged(text: str) -> None:
+    assert rewrite_offline(text, ALICE).flags
+    assert inspect(text)
 
 
 @pytest.mark.parametrize(
