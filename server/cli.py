@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from historian.errors import ShiguanError
+from server import __version__
 from server.parsers.common import Command
 from server.parsers.group import add_group
 from server.parsers.hosting import add_hosting
@@ -40,6 +41,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="shiguan", description="A memory for AI agents: what was said, what it amounts to, and what proves it."
     )
+    parser.add_argument("--version", action="version", version=f"shiguan {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for add in (add_serving, add_recording, add_looking, add_keeping, add_hosting, add_proving, add_group):
         add(commands)

@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 
+from server import __version__
 from server.cli import make_parser
 
 
@@ -79,3 +80,10 @@ def test_what_is_wrong_stays_wrong(line: list[str], capsys: pytest.CaptureFixtur
         make_parser().parse_args(line)
     assert left.value.code == 2
     assert "usage: shiguan" in capsys.readouterr().err
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        make_parser().parse_args(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"shiguan {__version__}\n"
