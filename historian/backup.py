@@ -12,12 +12,12 @@ import os
 import shutil
 import sqlite3
 import stat
-import tarfile
 import tempfile
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from historian.archive import DATABASE, MANIFEST, PROFILES, QUEUES, SINGLE_FILES, Entry, Manifest, is_part
 from historian.clock import Clock
@@ -27,6 +27,9 @@ from historian.errors import InvalidInputError, StoreError
 from historian.job import STATES
 from historian.mutex import Mutex
 from historian.schema import MIGRATIONS
+
+if TYPE_CHECKING:
+    from tarfile import TarInfo
 
 _CHUNK = 1 << 20
 _COUNTS = {
@@ -54,7 +57,8 @@ def back_up(folder: Path, database: Database, target: Path, clock: Clock) -> Mad
         InvalidInputError: there can be no such file.
         StoreError: something cannot be read or written; no file is left.
     """
-    if target.is_dir() or not target.parent.is_dir():
+    target = target.resolve()  # behind a link: the file that it names
+    if (target.exists() and not target.is_file()) or not target.parent.is_dir():
         raise InvalidInputError("The backup needs the name of a file in a folder that exists.")
     with _workshop(target.parent) as workshop:
         copy = workshop / "copy"
@@ -145,6 +149,8 @@ def _entries(copy: Path) -> Iterator[tuple[str, Entry]]:
 
 
 def _pack(copy: Path, manifest: Manifest, target: Path) -> None:
+    import tarfile
+
     descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as raw:
         with tarfile.open(fileobj=raw, mode="w:gz", compresslevel=6, format=tarfile.PAX_FORMAT) as tar:
@@ -157,7 +163,9 @@ def _pack(copy: Path, manifest: Manifest, target: Path) -> None:
         os.fsync(raw.fileno())
 
 
-def _member(name: str, size: int) -> tarfile.TarInfo:
-    member = tarfile.TarInfo(name)
+def _member(name: str, size: int) -> TarInfo:
+    from tarfile import TarInfo
+
+    member = TarInfo(name)
     member.size, member.mode = size, 0o600
     return member

@@ -12,6 +12,7 @@ from functools import cache
 from typing import Literal
 
 from historian.injection import looks_like_instruction
+from historian.plans import KIN_EN, KIN_ZH, PLANS
 
 Kind = Literal["preference", "fact", "appointment", "plan", "relationship"]
 
@@ -26,15 +27,6 @@ NOTHING = "No sentence states a preference, a lasting fact, an appointment, a pl
 
 SHORTEST, LONGEST = 3, 300
 _MOST_SENTENCES = 200
-_KIN_ZH = (
-    "妈妈?|爸爸?|母亲|父亲|老婆|老公|妻子|丈夫|女朋友|男朋友|女友|男友|对象|儿子|女儿|孩子|宝宝|哥哥?|姐姐?|弟弟?|妹妹?|"
-    "爷爷|奶奶|外公|外婆|同事|老板|领导|室友|闺蜜|好朋友|朋友|老师|导师|猫|狗"
-)
-_KIN_EN = (
-    "mother|mom|mum|father|dad|wife|husband|partner|girlfriend|boyfriend|fiancée?|son|daughter|kids?|children|brother|"
-    "sister|grandmother|grandma|grandfather|grandpa|aunt|uncle|cousin|colleague|boss|manager|roommate|flatmate|"
-    "best friend|friend|teacher|dog|cat|parents"
-)
 _ILLNESS = (
     r"(?:diabetes|asthma|epilepsy|hypertension|hypotension|an(?:a)?emia|migraines|arthritis|eczema|psoriasis|adhd|autism|"
     r"dyslexia|depression|tinnitus|insomnia|coeliac|celiac|gout|allerg(?:y|ies)|disease|disorder|syndrome|"
@@ -85,11 +77,11 @@ _ROWS: tuple[tuple[Kind, str], ...] = (
     ("preference", r"\bmy favou?rite\s(?:\w+\s){1,4}(?:is|are)\b"),
     (
         "relationship",
-        rf"我(?:的|家|们家)?(?:{_KIN_ZH})\S{{0,8}}?(?:叫|名叫|是|在|住|姓|今年|\d|喜欢|讨厌|过敏|不吃|怀孕|结婚|出生|毕业|生日|上[大中小学幼])",
+        rf"我(?:的|家|们家)?(?:{KIN_ZH})\S{{0,8}}?(?:叫|名叫|是|在|住|姓|今年|\d|喜欢|讨厌|过敏|不吃|怀孕|结婚|出生|毕业|生日|上[大中小学幼])",
     ),
     (
         "relationship",
-        rf"\bmy\s(?:\w+\s)?(?:{_KIN_EN})(?:'s)?\s(?:\w+\s)?(?:is|was|are|lives?|works?|likes?|loves?|"
+        rf"\bmy\s(?:\w+\s)?(?:{KIN_EN})(?:'s)?\s(?:\w+\s)?(?:is|was|are|lives?|works?|likes?|loves?|"
         rf"hates?|studies|has|moved|married|"
         r"named|called|turns?)\b",
     ),
@@ -143,11 +135,12 @@ _ROWS: tuple[tuple[Kind, str], ...] = (
     ),
     (
         "plan",
-        r"我\S{0,6}?(?:打算|计划|准备(?:去|买|学|换|考|搬|开|找|申请|报)|决定|下定决心|报了?名|订了|买了\S{0,6}票)",
+        r"我\S{0,6}?(?:打算(?!先?[吃睡洗歇试问用])|计划|准备(?:去|买|学|换|考|搬|开|找|申请|报)|决定(?![用先再])|下定决心|报了?名|订了|买了\S{0,6}票)",
     ),
     (
         "plan",
-        r"\bI(?:'m| am)\s(?:planning|moving|getting married|flying|travell?ing|starting|going to (?:move|"
+        r"\bI(?:'m| am)\s(?!.*\bnow\b)(?:planning|moving(?!\s(?:on|the|this|that|it|all|these|those)\b)|"
+        r"getting married|flying(?!\sthrough)|travell?ing|starting(?!\s(?:over|up|to)\b)|going to (?:move|"
         r"study|start|visit|marry|quit|"
         r"buy|learn|travel|fly|join))|\bI\s(?:plan|intend|decided|have decided|booked|signed up)\b|"
         r"\bI(?:'ve| have)\s(?:decided|booked|signed up)\b",
@@ -164,8 +157,10 @@ _ROWS: tuple[tuple[Kind, str], ...] = (
 )
 _DATED_ONLY: frozenset[Kind] = frozenset({"appointment"})
 _NOT = re.compile(
-    r"[?？]\s*$|(?:吗|么|呢|吧)[。!！~～\s]*$|^(?:请|帮|麻烦|给我|替我|告诉我|写|翻译|解释|总结|怎么|如何|为什么|为啥|什么|哪)"
-    r"|(?:帮我|请你|你能|能不能|可不可以|给我(?:写|讲|推荐|查|算|列)|告诉我)|如果|要是|假如|假设|比如|举个例子|开玩笑|才怪"
+    r"[?？]\s*$|(?:吗|么|呢|吧)[。!！~～\s]*$|^(?:请|帮|麻烦|给我|替我|告诉我|写|翻译|解释|总结|怎么|如何|为什么|为啥|什么|哪|别|要不|(?:小说|故事|剧|游戏|梦|电影|书)里)"
+    r"|(?:帮我|请你|你能|能不能|可不可以|给我(?:写|讲|推荐|查|算|列)|告诉我)|如果|要是|假如|假设|万一|比如|举个例子|开玩笑|才怪"
+    r"|^(?:write|translate|summari[sz]e|explain|generate|draft|rewrite|rephrase|pretend|proofread)\b"
+    r"|^in (?:the|my|this) (?:story|novel|game|film|movie|dream|book)\b"
     r"|\b(?:please|can you|could you|would you|help me|tell me|show me|write me|remind me|if I|suppose|"
     r"imagine|for example|"
     r"just kidding|lol)\b|^(?:what|why|how|when|where|who|which|is|are|do|does|did|can|could|should|would)\b",
@@ -243,6 +238,8 @@ def _kind(sentence: str) -> Kind | None:
 
 @cache
 def _patterns() -> tuple[tuple[Kind, re.Pattern[str]], ...]:
-    return tuple(
-        (kind, re.compile(pattern, 0 if pattern.startswith(r"\bI") else re.IGNORECASE)) for kind, pattern in _ROWS
-    )
+    rows: list[tuple[Kind, re.Pattern[str]]] = [
+        (kind, re.compile(row, 0 if row.startswith(r"\bI") else re.IGNORECASE)) for kind, row in _ROWS
+    ]
+    plans: list[tuple[Kind, re.Pattern[str]]] = [("plan", re.compile(row)) for row in PLANS]
+    return (*rows, *plans)

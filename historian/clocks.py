@@ -48,7 +48,7 @@ _EN: Final = compile_shared(
     rf"|(?P<past>half\spast|quarter\spast|(?:a\s)?quarter\sto|(?:ten|twenty|five|10|20|5)\spast|{_MINUTES_TO})\s"
     rf"(?P<h3>{_H12}|{_HOURS})\b(?!:\d|[.,]\d|\s?%){_IN_PART}"
     rf"|(?P<h4>[01]?[0-9]|2[0-3]):(?P<m4>[0-5][0-9])(?![0-9:]){_IN_PART}"
-    r"|(?P<word>noon|midday|midnight)\b"
+    r"|(?<!quarter\sto\s)(?<!quarter\spast\s)(?<!half\spast\s)(?P<word>noon|midday|midnight)\b"
     rf"|(?<=\bat\s)(?P<h5>{_H12}|{_HOURS})\b(?![:%/-]|\.\d|\s?(?:am|pm|a\.m|p\.m)){_IN_PART}"
     r"(?=\s*(?:$|[^\sA-Za-z0-9])|\s(?:and|with|for|to|in|on|at|or|but|sharp|tonight|tomorrow|today|yesterday|this|next|last|"
     r"if|because|so|until|till|i|we|you|he|she|it|they)\b)"
@@ -67,6 +67,12 @@ _WORKING: Final = lazy_pattern(
     re.IGNORECASE,
 )
 _WAKING: Final = lazy_pattern(r"起床|早餐|早饭|晨跑|日出|breakfast|wake|woke|get up|got up|sunrise", re.IGNORECASE)
+_LATE: Final = lazy_pattern(
+    r"睡(?![醒过懒眠]|到)|(?:加班|忙|熬夜?|玩|喝|聊|学习|工作|打游戏)[^，。；！？]{0,3}到|才(?:到家|回|下班|睡|走)|"
+    r"\b(?:go(?:es)?|going|went|got)\sto\s(?:bed|sleep)\b|\b(?:fell|falls?)\sasleep\b|\b(?:stay(?:s|ed)?\sup|up|work(?:s|ed)?(?:\slate)?)\s(?:un)?till?\b",
+    re.IGNORECASE,
+)
+"""What is done at ten at night rather than in the morning."""
 _DINING: Final = lazy_pattern(r"晚饭|晚餐|电影|聚餐|dinner|supper|movie|concert|party|drinks", re.IGNORECASE)
 
 
@@ -158,8 +164,10 @@ def to_24_hours(hit: ClockHit, period: Period, clauses: Clauses) -> tuple[int, i
         return (0, 1) if hour == 24 else (hour, 0)
     if period:
         return _IN_PERIOD[period](12 if period == "am" and hour == 12 and hit.lang == "zh" else hour % 12)
-    if hit.exact or hour == 0 or hour >= 8:
+    if hit.exact or hour == 0:
         return (hour, 0)
+    if hour >= 8:
+        return None if clauses.says(_LATE, hit.start, hit.end) else (hour, 0)
     return _by_what_is_done(hit, clauses)
 
 

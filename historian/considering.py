@@ -7,14 +7,16 @@ from dataclasses import dataclass, replace
 
 from historian import violations
 from historian.asking import Asking, Attempt, Trouble
-from historian.capture_rules import NOTHING, REASONS, needs_a_date, spelled, worth_keeping
+from historian.capture_rules import NOTHING, REASONS, Kind, needs_a_date, spelled, worth_keeping
 from historian.chat import Chat
 from historian.facts import facts_of, language_of, moment
+from historian.gate import Finding as Hit
 from historian.gate import GateKind, inspect
 from historian.identity import Drift, check_identity
 from historian.identity_words import Material, check_extract
 from historian.model import Message, Origin
 from historian.options import HistorianOptions
+from historian.patterns import lazy_pattern
 from historian.rewrite import RewriteContext, Rewritten, rewrite_offline
 from historian.scribe import cleaned
 from historian.text import clip
@@ -24,6 +26,10 @@ from prompts import Prompt, PromptLibrary
 MOST_BY_RULES = 4
 """Sentences of one exchange that rules keep at most."""
 _EARLIER = {"zh": "（更早，仅供理解）", "en": "(earlier, to understand only) "}
+_WE = lazy_pattern(r"(?i:we|us|ours?|ourselves)(?:['’][a-z]+)?|(?:我|咱)们|咱")
+_MONTH = lazy_pattern(
+    r"[一二三四五六七八九十]月|\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"
+)
 _WHY: dict[Trouble, str] = {
     "unusable": "The chat model gave no usable answer; decided by rules. ",
     "outage": "The chat model was away; decided by rules. ",
@@ -132,7 +138,7 @@ def by_rules(lines: Sequence[Line], trouble: Trouble | None = None) -> Decision:
         for worth in worth_keeping(line.message.content):
             rewritten = rewrite_offline(spelled(worth.sentence), _context_of(line))
             hits = inspect(rewritten.text)
-            lacks = {hit.kind for hit in hits} & {GateKind.PRONOUN, GateKind.PLACE}
+            lacks = [hit for hit in hits if hit.kind is not GateKind.TIME and not _is_shared(worth.kind, hit)]
             undated = needs_a_date(worth.kind) and not rewritten.times and not _has_date(worth.sentence)
             if lacks or undated or len(found) == MOST_BY_RULES:
                 continue
@@ -172,8 +178,13 @@ def _context_of(line: Line) -> RewriteContext:
     return RewriteContext(said_at=line.message.ts, speaker_name=line.speaker)
 
 
+def _is_shared(kind: Kind, hit: Hit) -> bool:
+    """Tell whether a hit is the "we" of a plan: the speaker is one of them, and the flag says that others are, too."""
+    return kind == "plan" and _WE.fullmatch(hit.found) is not None
+
+
 def _has_date(text: str) -> bool:
-    return any(character.isdigit() for character in text)
+    return any(character.isdigit() for character in text) or _MONTH.search(text) is not None
 
 
 def _shown(line: Line, language: str, options: HistorianOptions) -> str:

@@ -63,6 +63,10 @@ def day(d: date) -> Value:
     return Value("day", d, d)
 
 
+_WEEKS_NEAR = 9
+"""So far away a day is named by its weekday and number alone."""
+
+
 def unsure(value: Value) -> Value:
     """Return a value as a guess."""
     return replace(value, sure=False)
@@ -153,6 +157,16 @@ def coming(d: date, weekday: int) -> Value:
 def most_recent(d: date, weekday: int) -> Value:
     """Return the last such weekday before a day."""
     return day(d - timedelta(days=(d.weekday() - weekday - 1) % 7 + 1))
+
+
+def weekday_dated(d: date, weekday: int, number: int, *, past: bool) -> Value:
+    """Return the next or last weekday with that number in its month (Thursday the 19th), else a guess."""
+    near = (
+        coming(d - timedelta(days=1), weekday).first if not past else most_recent(d + timedelta(days=1), weekday).first
+    )
+    weeks = (near + timedelta(weeks=-n if past else n) for n in range(_WEEKS_NEAR))
+    found = next((one for one in weeks if one.day == number), None)
+    return unsure(day(near)) if found is None else day(found)
 
 
 def in_month(value: Value, number: int) -> Value | None:

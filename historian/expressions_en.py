@@ -81,8 +81,13 @@ WEEKDAY_STEP: Final = _compile(
     rf"(?P<wstep>last|next|this|earlier\sthis|later\sthis)\sweek(?:\son)?\s{_WD}{_PART}|"
     rf"{_WD}\s(?P<rel>before\slast|after\snext))"
 )
+_NTH: Final = (
+    r"(?:,?\s(?:the\s)?(?P<nth>[0-3]?[0-9])(?:st|nd|rd|th)\b(?!\s(?:of\s)?(?:"
+    + "|".join(name[:3] for name in MONTHS)
+    + r")|\s(?:birthday|anniversary|floor|street|avenue|time|grade|round|century)))?"
+)
 BARE_WEEKDAY: Final = _compile(
-    _WD + r"\b" + _PART + r"|(?<=\bon\s)(?P<short>Mon|Tue|Tues|Wed|Thu|Thur|Thurs|Fri|Sat|Sun)\b"
+    _WD + r"\b" + _NTH + _PART + r"|(?<=\bon\s)(?P<short>Mon|Tue|Tues|Wed|Thu|Thur|Thurs|Fri|Sat|Sun)\b"
 )
 PERIOD: Final = _compile(
     rf"(?P<lead>the\s(?:(?P<lead_dom>[0-3]?[0-9](?:st|nd|rd|th)|first|last\sday)\s(?:day\s)?of)\s)?"
@@ -102,8 +107,16 @@ NAMED_BEFORE: Final = lazy_pattern(
     re.IGNORECASE,
 )
 NAMED_AFTER: Final = lazy_pattern(
-    r"\s(?:night\slights|the\s13th|addams|kahlo|times|post|mail|blues|club|school\b|next$)", re.IGNORECASE
+    r"\s(?:mornings|afternoons|evenings|nights)\b|"
+    r"\s(?:night\slights|the\s13th|addams|kahlo|times|post|mail|blues|club|school\b|next$)",
+    re.IGNORECASE,
 )
+SCHEDULED: Final = lazy_pattern(
+    r"\b(?:and|but)\s(?:(?:I|he|she|it|we|they)\s)?(?:then\s)?(?:leaves?|fly|flies|go|goes|comes?|returns?|starts?|begins?|ends?|opens?|"
+    r"closes?|moves?|arrives?|departs?|heads?|travels?)\b[^,.;!?]{0,24}$",
+    re.IGNORECASE,
+)
+"""Before a weekday, behind a word of the past: what is planned all the same (got back and leaves again Monday)."""
 SURNAME_AFTER: Final = lazy_pattern(r"\s(?!I\b)[A-Z][a-z]+")
 TITLE_BEFORE: Final = lazy_pattern(r"\b(?:usa|psychology|history|india|russia)\s$", re.IGNORECASE)
 TITLE_AFTER: Final = lazy_pattern(
@@ -130,6 +143,11 @@ _RANGE_BARE: Final = lazy_pattern(
     r"\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|satur|sun)(?:day)?\s?(?:to|through|thru|till|until|-|–)\s?$",
     re.IGNORECASE,
 )
+NOT_DONE: Final = lazy_pattern(
+    r"\b(?:have|has|had)(?:n['’]t|\s(?:not|never|hardly|barely))\b|['’](?:ve|s)\s(?:not|never|hardly|barely)\s\w+(?:ed|en|wn|ne)\b",
+    re.IGNORECASE,
+)
+"""Before an amount: for how long something has not happened (I haven't eaten meat in three months)."""
 NOT_IN: Final = lazy_pattern(
     r"\b(?:time|times|once|twice|first|best|worst|all|can|could|able|possible|always|every|each|ready|course|by)\b",
     re.IGNORECASE,

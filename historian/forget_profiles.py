@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from historian.errors import StoreError
 from historian.forget_cascade import Consequences, EventKey
 from historian.forget_lines import LineSearch
+from historian.forget_reviews import Quotes, home_key
 from historian.forget_texts import only_there, told
 from historian.model import Owner
-from historian.profile import PRIVATE, Profile, ProfileLine, Prose
+from historian.profile import Profile, ProfileLine, Prose
 from historian.profile_text import format_file, parse
 
 Texts = Callable[[EventKey], str | None]
@@ -25,7 +26,7 @@ class Cleaned:
     lines: int = 0
     rewritten: int = 0
     versions: int = 0
-    texts: set[str] = field(default_factory=set[str])
+    texts: set[tuple[Owner, str]] = field(default_factory=set[tuple[Owner, str]])
 
 
 class ProfileCleaner:
@@ -54,7 +55,7 @@ class ProfileCleaner:
         """Return what is left of a part. The events of a line that a human worded go with it, into `retiring`."""
         if isinstance(part, Prose):
             return self._search.without(entity, part)
-        home = entity.key if part.shown_in == PRIVATE else part.shown_in
+        home = home_key(entity, part.shown_in)
         gone = [event for event in part.events if (home, event) in self._found.gone]
         kept = [event for event in part.events if (home, event) not in self._found.gone]
         meant = self._search.means(entity, part)
@@ -64,7 +65,7 @@ class ProfileCleaner:
         if not texts or (meant and part.hand_written):
             retiring += kept
             self.cleaned.lines += 1
-            self.cleaned.texts.add(part.text)
+            self.cleaned.texts.add((entity, part.text))
             return None
         old = [self._found.gone[home, event] for event in gone]
         old += [one.before for event in kept if (one := self._found.changed.get((home, event))) is not None]
@@ -72,7 +73,7 @@ class ProfileCleaner:
         if not meant and not only_there(old, texts) & told(part.text):
             return line
         self.cleaned.rewritten += 1
-        self.cleaned.texts.add(part.text)
+        self.cleaned.texts.add((entity, part.text))
         return replace(line, text=texts[-1], source="")
 
     def clean_bytes(self, entity: Owner, data: bytes) -> bytes | None:
@@ -91,11 +92,31 @@ class ProfileCleaner:
 
     def _lines(self) -> set[str]:
         """Return every text that forgotten events had, as they may stand in a line."""
-        return {line for old in self._old for line in old.split("\n") if line}
+        return _lines_of(self._old)
 
     def says(self, entity: Owner, text: str, profile: Profile | None) -> bool:
         """Say whether a text about a profile says what is forgotten and nothing in the profile says any more."""
-        if text in self.cleaned.texts or text in self._lines() or self._search.means_text(entity, text):
+        if (entity, text) in self.cleaned.texts or text in self._lines() or self._search.means_text(entity, text):
             return True
         kept = [line.text for line in profile.lines] if profile is not None else []
         return bool(only_there(self._old, kept) & told(text))
+
+    def quoting(self, entity: Owner, place: str, kept: Sequence[str]) -> Quotes:
+        """Return what says whether a text about a profile, shown in one place, says what is forgotten.
+
+        What the `kept` texts of that place say too is no trace of it.
+        """
+        home = home_key(entity, place)
+        old = [text for (owner, _), text in self._found.gone.items() if owner == home]
+        old += [one.before for (owner, _), one in self._found.changed.items() if owner == home]
+        foreign, lines, known = only_there(old, kept), _lines_of(old), frozenset(kept)
+
+        def quotes(text: str) -> bool:
+            went = text not in known and (text in lines or (entity, text) in self.cleaned.texts)
+            return went or self._search.means(entity, ProfileLine(text, shown_in=place)) or bool(foreign & told(text))
+
+        return quotes
+
+
+def _lines_of(texts: Iterable[str]) -> set[str]:
+    return {line for text in texts for line in text.split("\n") if line}

@@ -7,7 +7,7 @@ import logging
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 from historian.biographer import Biographer
@@ -19,6 +19,7 @@ from historian.forget_cascade import Consequences, EventKey, consequences
 from historian.forget_jobs import JobCleaner
 from historian.forget_lines import LineSearch
 from historian.forget_profiles import ProfileCleaner
+from historian.forget_reviews import ReviewCleaner
 from historian.forget_rows import RowRemover, remove_person
 from historian.forget_samples import Sample, samples
 from historian.forget_selection import Selection, Selector
@@ -26,6 +27,7 @@ from historian.group_rows import GROUP_WORDS
 from historian.indexer import Indexer
 from historian.messages import epoch_ms
 from historian.model import Owner, Scope
+from historian.profile import Profile
 from historian.profile_index import PROFILE_WORDS
 from historian.profiles import ProfileStore
 from historian.queue import Queue
@@ -50,13 +52,6 @@ class Forgotten:
     token: str
     notes: tuple[str, ...] = ()
     samples: tuple[Sample, ...] = ()
-
-
-@dataclass(slots=True)
-class _Affected:
-    """Owners whose profiles changed, and what of merges has to go."""
-
-    entities: set[Owner] = field(default_factory=set[Owner])
 
 
 class Forgetter:
@@ -130,13 +125,14 @@ class Forgetter:
     def _carry_out(self, scope: Scope, selection: Selection, found: Consequences) -> dict[str, int]:
         """First the files, whose rows still say what to do if this is interrupted; then all rows at once."""
         counts: Counter[str] = Counter()
-        affected = self._clean_profiles(scope, selection, found, counts)
+        profiles = self._clean_profiles(scope, selection, found, counts)
+        held = self._held(scope.owner if selection.everything else None)
         ids = frozenset[str]().union(*found.message_ids.values())
         cleaner = JobCleaner(scope, selection, ids, tuple(found.contents))
         counts["jobs removed"], counts["jobs changed"] = self._queue.revise(cleaner.clean)
         counts["unreadable files"] = self._queue.purge(cleaner.means_original)
         with self._database.write() as connection:
-            counts["held merges"] = _release_reviews(connection, found, affected.entities)
+            counts.update(ReviewCleaner(connection, found, held, profiles.quoting).run())
             statements = found.groups.carry_out(connection, epoch_ms(self._clock.now()))
             counts.update(RowRemover(connection, found).run())
             if selection.everything:
@@ -151,22 +147,29 @@ class Forgetter:
 
     def _clean_profiles(
         self, scope: Scope, selection: Selection, found: Consequences, counts: Counter[str]
-    ) -> _Affected:
+    ) -> ProfileCleaner:
         cleaner = ProfileCleaner(found, self._text_of(found), LineSearch(scope, selection))
-        affected = _Affected()
+        affected: set[Owner] = set()
         for entity in self._profiles.known():
             if selection.everything and entity == scope.owner:
                 counts["profile files"] += self._biographer.remove(entity)
-                affected.entities.add(entity)
+                affected.add(entity)
                 continue
             changed, versions = self._biographer.purge(entity, partial(cleaner.clean_bytes, entity))
             counts["profile versions"] += versions
             if changed or versions:
-                affected.entities.add(entity)
+                affected.add(entity)
         counts["profile lines"] = cleaner.cleaned.lines
         counts["profile lines rewritten"] = cleaner.cleaned.rewritten
-        self._forget_drops(cleaner, affected.entities)
-        return affected
+        self._forget_drops(cleaner, affected)
+        return cleaner
+
+    def _held(self, removed: Owner | None) -> dict[Owner, Profile | None]:
+        """Return the profiles of which merges are held for a person, but for that of whom everything goes."""
+        with self._database.read() as connection:
+            rows = connection.execute("SELECT DISTINCT entity_type, entity_id FROM merge_reviews").fetchall()
+        entities = [Owner(*row) for row in rows]
+        return {entity: self._biographer.read(entity)[0] for entity in entities if entity != removed}
 
     def _forget_drops(self, cleaner: ProfileCleaner, entities: set[Owner]) -> None:
         """Forget reasons for lines that say what is forgotten."""
@@ -238,22 +241,3 @@ def _foreseen(found: Consequences) -> dict[str, int]:
         **_statements(found),
     }
     return {name: count for name, count in counts.items() if count}
-
-
-def _release_reviews(connection: sqlite3.Connection, found: Consequences, entities: set[Owner]) -> int:
-    """Drop held merges that quote a changed profile or a forgotten event; what they held is merged anew."""
-    reviews: set[int] = set()
-    for entity in entities:
-        rows = connection.execute(
-            "SELECT id FROM merge_reviews WHERE entity_type = ? AND entity_id = ?", (entity.kind, entity.id)
-        )
-        reviews.update(row for (row,) in rows)
-    for key in [*found.gone, *found.changed]:
-        rows = connection.execute(
-            "SELECT review FROM merge_waiting WHERE owner_key = ? AND event_id = ? AND review IS NOT NULL", key
-        )
-        reviews.update(row for (row,) in rows)
-    for review in reviews:
-        connection.execute("UPDATE merge_waiting SET review = NULL WHERE review = ?", (review,))
-        connection.execute("DELETE FROM merge_reviews WHERE id = ?", (review,))
-    return len(reviews)

@@ -65,13 +65,15 @@ class Hits:
 
     `mode` says how they were found: "words" have all words of the query, "any" are ranked by what they have of it,
     "query" fulfil its operators and phrases. `capped` says that more rows matched than were ranked; where it was not
-    any word that counted, the others are older than `last_row`, the last one looked at.
+    any word that counted, the others are older than `last_row`, the last one looked at. `mentions` is what was counted
+    on the way, in mode "any".
     """
 
     hits: tuple[Hit, ...] = ()
     mode: Mode = "words"
     capped: bool = False
     last_row: int | None = None
+    mentions: Mentions | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,8 @@ class Search:
             ]
             for candidate in pool
         ]
-        return Hits(_best(pool, mentions, list(weights.values()), limit), "any", len(rows) > len(pool))
+        hits = _best(pool, mentions, list(weights.values()), limit)
+        return Hits(hits, "any", len(rows) > len(pool), mentions=found)
 
     def mentions(self, node: Node) -> Mentions:
         """Return the rows that have any term of a query."""

@@ -26,6 +26,10 @@ _CLOCK_AFTER: Final = lazy_pattern(
     re.IGNORECASE,
 )
 _CLOCK_BEFORE: Final = lazy_pattern(r"\s?(?:[,，]\s?)?(?:on|of|the)?\s?", re.IGNORECASE)
+_MOVED: Final = lazy_pattern(
+    r"[改推调挪移换]|提前|\b(?:mov|shift|chang|reschedul|postpon|push|brought|bring|swap|switch)\w*", re.IGNORECASE
+)
+"""What is moved may go to an earlier day."""
 _SENTENCE: Final = lazy_pattern(r"[。！？!?\n；;]|\.\s")
 _ROUTINE: Final = lazy_pattern(
     r"起床|睡觉|[上下]班|营业|[开关]门|打烊|开放|闭馆|\b(?:opens?|closes?|wakes?\sup|gets?\sup|goes?\sto|starts?\swork|hours)\b",
@@ -103,8 +107,8 @@ def _weekdays(said: Said, hits: list[DateHit]) -> list[DateHit]:
             if _is_once(said, hit, hits[i + 1]):
                 kept.append(guessed(hit))
             continue
-        if joined and hits[i - 1].prefix not in {"", "bare"}:
-            hit = _following(kept[-1], hit)  # noqa: PLW2901
+        if joined and kept and kept[-1].end == hits[i - 1].end and kept[-1].prefix not in {"", "bare"}:
+            hit = _following(said, kept[-1], hit)  # noqa: PLW2901
         elif after is not None and _TO.fullmatch(after) and hits[i + 1].value.first > said.today:
             hit = _moved(said, hit)  # noqa: PLW2901
         elif _comments(hits[i - 1] if i else None, before) or _comments(
@@ -112,7 +116,25 @@ def _weekdays(said: Said, hits: list[DateHit]) -> list[DateHit]:
         ):
             continue
         kept.append(hit)
-    return kept
+    return _forward(said, _apart(kept))
+
+
+def _forward(said: Said, hits: list[DateHit]) -> list[DateHit]:
+    """Return the dates; what would end a stretch before it begins is a guess (from Friday through next Wednesday)."""
+    checked = hits[:1]
+    for hit in hits[1:]:
+        first = checked[-1]
+        backwards = first.value.sure and hit.value.last < first.value.first
+        joined = backwards and _TO.fullmatch(said.text, first.end, hit.start) is not None
+        moved = joined and said.clauses.says(_MOVED, first.start, hit.end)
+        checked.append(guessed(hit) if joined and not moved else hit)
+    return checked
+
+
+def _apart(hits: list[DateHit]) -> list[DateHit]:
+    """Return the dates; the second of `this Friday or next Friday` is a guess where it would be the first."""
+    these = {hit.value.first for hit in hits if hit.prefix == "this"}
+    return [guessed(hit) if hit.prefix == "next" and hit.value.first in these else hit for hit in hits]
 
 
 def _is_once(said: Said, first: DateHit, last: DateHit) -> bool:
@@ -135,7 +157,7 @@ def _comments(other: DateHit | None, gap: str | None) -> bool:
     return _SAME_DAY.fullmatch(gap) is not None
 
 
-def _following(first: DateHit, second: DateHit) -> DateHit:
+def _following(said: Said, first: DateHit, second: DateHit) -> DateHit:
     """Return a bare weekday that is joined to `last Monday`, `下周一` in the same week or direction."""
     if first.lang == "zh":
         found = times_zh.same_week(first.value, second.found)
@@ -144,10 +166,11 @@ def _following(first: DateHit, second: DateHit) -> DateHit:
     if first.prefix == "next":
         shift = (number - first.value.first.weekday()) % 7
         return replace(second, value=day(first.value.first + timedelta(days=shift)), prefix=first.prefix)
-    past = first.prefix in {"last", "past"}
+    if first.prefix not in {"last", "past"}:
+        return second
     base = first.value.first
-    shift = (number - base.weekday()) % 7
-    return replace(second, value=day(base + timedelta(days=shift)), prefix=first.prefix) if past else second
+    after = replace(second, value=day(base + timedelta(days=(number - base.weekday()) % 7)), prefix=first.prefix)
+    return after if after.value.first < said.today else guessed(after)
 
 
 def _trimmed(clocks: Iterable[ClockHit], dates: list[DateHit]) -> list[ClockHit]:
@@ -289,6 +312,8 @@ class _Linker:
         if clock.lang == "zh" and not clock.period:
             return False
         definite = clauses.is_past(start, end) or clauses.is_announced(start, end)
+        if not definite and clauses.is_beside_habit(start, end):
+            return False
         if clock.lang == "zh":
             return definite or not clauses.says(_ROUTINE, start, end)
         at = re.search(

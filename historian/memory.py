@@ -23,6 +23,7 @@ from historian.pinned import ScopedNotes
 from historian.profile_reading import entities_of, named_entity, no_profile
 from historian.profile_versions import History, Rollback
 from historian.recollection import ScopedRecollection
+from historian.scoped_reviews import ScopedReviews
 from historian.searching import EventQuery
 from historian.session import Session
 from historian.views import FoundEvents, FoundProfiles, Memo, ProfileView, Status
@@ -137,6 +138,11 @@ class ScopedMemory(ScopedWriting):
             ConflictError: the file was edited at this moment.
         """
         return self._parts.versions.rollback(self._changeable(entity_type, entity_id), revision)
+
+    @property
+    def reviews(self) -> ScopedReviews:
+        """The merges that are held for a person, of the profiles that this request may change."""
+        return ScopedReviews(self._parts.reviews, self._scope, lambda reason: self.guard().text(reason, "reason"))
 
     def search_profiles(
         self,

@@ -53,6 +53,8 @@ _PLACES: Final = {
     "added": ("Added line {}", "新增的第 {} 条"),
 }
 GIVES_ORDERS: Final = "a new statement gives orders to a model"
+CLAUSES: Final = (GIVES_ORDERS, *_REASONS.values())
+"""The words of reasons themselves, without what was found."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,19 +14,18 @@ from historian.database import Database
 from historian.merge_plan import Plan, decode_plan
 from historian.model import Owner
 
-_COLUMNS = "id, entity_type, entity_id, made_ms, reasons, plan, proposed"
+_COLUMNS = "id, entity_type, entity_id, made_ms, reasons, plan"
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """One held merge: whose, why (clauses), what it would do, and the Markdown that the profile would have had."""
+    """One held merge: whose, why (clauses), and what it would do."""
 
     id: int
     entity: Owner
     made_at: datetime
     reasons: tuple[str, ...]
     plan: Plan
-    proposed: str
 
 
 class MergeReviews:
@@ -40,14 +39,14 @@ class MergeReviews:
         """Make all of a block durable together."""
         return self._database.write()
 
-    def add(self, entity: Owner, reasons: Sequence[str], plan: Plan, proposed: str) -> int:
+    def add(self, entity: Owner, reasons: Sequence[str], plan: Plan) -> int:
         """Hold a merge and return its id."""
         made = int(self._clock.now().timestamp() * 1000)
         with self._database.write() as connection:
             cursor = connection.execute(
                 "INSERT INTO merge_reviews (entity_type, entity_id, made_ms, reasons, plan, proposed)"
-                " VALUES (?, ?, ?, ?, ?, ?)",
-                (entity.kind, entity.id, made, json.dumps(reasons, ensure_ascii=False), plan.encode(), proposed),
+                " VALUES (?, ?, ?, ?, ?, '')",  # what older versions kept: it is made when somebody looks
+                (entity.kind, entity.id, made, json.dumps(reasons, ensure_ascii=False), plan.encode()),
             )
             return int(cursor.lastrowid or 0)
 
@@ -71,13 +70,12 @@ class MergeReviews:
             connection.execute("DELETE FROM merge_reviews WHERE id = ?", (review_id,))
 
 
-def _review(row: sqlite3.Row | tuple[int, str, str, int, str, str, str]) -> Review:
-    number, kind, identifier, made, reasons, plan, proposed = row
+def _review(row: sqlite3.Row | tuple[int, str, str, int, str, str]) -> Review:
+    number, kind, identifier, made, reasons, plan = row
     return Review(
         id=number,
         entity=Owner("group" if kind == "group" else "user", identifier),
         made_at=datetime.fromtimestamp(made / 1000, UTC),
         reasons=tuple(json.loads(reasons)),
         plan=decode_plan(plan),
-        proposed=proposed,
     )

@@ -20,6 +20,7 @@ from historian.profile_reading import ProfileReader
 from historian.profile_versions import ProfileVersions
 from historian.recall_parts import RecallParts
 from historian.record import Record
+from historian.reviewing import ReviewDesk
 from historian.searching import EventSearch
 from historian.status import StatusReader
 from historian.taking_in import Intaker
@@ -35,6 +36,7 @@ class Parts:
     search: EventSearch
     profiles: ProfileReader
     versions: ProfileVersions
+    reviews: ReviewDesk
     status: StatusReader
     failures: FailureKeeper
     evidence: EvidenceReader

@@ -38,7 +38,7 @@ _I_BEFORE: Final = lazy_pattern(r"(?<![A-Za-z])I\s$")
 _MINE_BEFORE: Final = lazy_pattern(r"\b(?:is|are|was|were|of|than|like|with|to|and|be)\s$|^$")
 _PAST_DATE: Final = lazy_pattern(r"\d{4}-\d{2}(?:-\d{2})?|\bin \d{4}\b")
 _THIRD: Final = lazy_pattern(
-    _LEFT + r"(?:he|she|him|her|his|hers|they|them|their|theirs|himself|herself|themselves|[Ww]e|us|[Oo]urs?|ourselves)"
+    _LEFT + r"(?:he|she|him|her|his|hers|they|them|their|theirs|[Ww]e|us|[Oo]urs?|ourselves)"
     r"(?:['’](?:s|re|ve|ll|d))?"
     + _RIGHT
     + r"|"

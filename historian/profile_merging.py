@@ -152,19 +152,9 @@ class ProfileMerger:
         if len(self.reviews.list(entity)) >= MAX_REVIEWS:
             self._fall_back(entity, statements, TOO_MANY)
             return
-        profile, _ = self.biographer.read(entity)
-        proposed = carry_out(
-            profile,
-            plan,
-            statements,
-            entity=entity,
-            max_lines=self.biographer.max_lines,
-            same=same_statement,
-            forced=True,
-        ).profile.render()
-        log.warning("a merge is held for review: %s", "; ".join(reasons))
+        log.warning("a merge is held for review; `shiguan profile review list` says why")  # reasons quote what is said
         with self.reviews.transaction():
-            self.waiting.hold(entity, statements, self.reviews.add(entity, reasons, plan, proposed))
+            self.waiting.hold(entity, statements, self.reviews.add(entity, reasons, plan))
 
     def _turn(self, entity: Owner) -> threading.Lock:
         with self._guard:

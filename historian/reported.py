@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from historian.patterns import lazy_pattern
-from historian.spans import Exempt
 
 _HEAD: Final = lazy_pattern(
     r"(?:^|(?<=[。！？；，!?;\n])|(?<=\.\s)|(?<=,\s))[ \t]*"
@@ -63,12 +62,8 @@ _HAN: Final = lazy_pattern(r"[\u4e00-\u9fff]")
 _SELVES: Final = frozenset(("me", "i", "myself", "user", "the user", "我", "俺", "本人", "用户", "我自己"))
 
 
-def reported_spans(text: str, speaker: str) -> Exempt:
-    """Return what follows `somebody else:` up to the end of the line. `speaker` may be empty. Linear in the text."""
-    return Exempt(list(_reported(text, speaker)))
-
-
-def _reported(text: str, speaker: str) -> Iterator[tuple[int, int]]:
+def reported_spans(text: str, speaker: str) -> Iterator[tuple[int, int]]:
+    """Yield what follows `somebody else:` up to the end of the line. `speaker` may be empty. Linear in the text."""
     end = 0
     for match in sorted((*_TAG.finditer(text), *_HEAD.finditer(text)), key=lambda found: found.start()):
         head = _ASIDE.sub("", match["head"]).strip(" \t*-[]【】<>@")
@@ -84,11 +79,11 @@ def _is_somebody_else(head: str, speaker: str, *, opens: bool) -> bool:
     said = _SAYS_ZH.search(head)
     if said is not None:
         subject = head[: said.start()]
-        return not (opens and not subject) and not _speaks_zh(subject, speaker)
+        return not (opens and not subject) and not speaks_zh(subject, speaker)
     said = _SAYS_EN.search(head)
     if said is not None:
         subject = head[: said.start()]
-        return not (opens and not subject.strip()) and not _IDIOM_EN.search(head) and not _speaks_en(subject, speaker)
+        return not (opens and not subject.strip()) and not _IDIOM_EN.search(head) and not speaks_en(subject, speaker)
     return _is_person(head)
 
 
@@ -97,20 +92,27 @@ def _is_name_of(head: str, speaker: str) -> bool:
     return bool(known) and (said == known or set(said) <= set(known) or set(known) <= set(said))
 
 
-def _speaks_zh(subject: str, speaker: str) -> bool:
+def speaks_zh(subject: str, speaker: str) -> bool:
+    """Tell whether a Chinese subject of saying is whoever speaks now."""
     me = rf"(?:{_ME_ZH}|{re.escape(speaker)})" if speaker else _ME_ZH
     return re.search(_TO_ZH + me + _SELF_ZH, subject.strip()) is not None
 
 
-def _speaks_en(subject: str, speaker: str) -> bool:
+def speaks_en(subject: str, speaker: str) -> bool:
+    """Tell whether an English subject of saying is whoever speaks now."""
     me = rf"(?:I|(?:the\s)?user|{re.escape(speaker)})" if speaker else r"(?:I|(?:the\s)?user)"
     return re.search(rf"\b{me}{_SELF_EN}", subject, re.IGNORECASE) is not None
+
+
+def is_role(head: str) -> bool:
+    """Tell whether Chinese words end in what somebody is called: 妈, 老板, 同事."""
+    return _ROLE_ZH.search(head) is not None
 
 
 def _is_person(head: str) -> bool:
     """Tell whether a head without a word for saying names somebody: short, and no label."""
     if _HAN.search(head):
-        if "的" in head and not _ROLE_ZH.search(head):
+        if "的" in head and not is_role(head):
             return False
         short = len(head) <= 6 or (head.startswith("我") and len(head) <= 8)
         return short and not re.search(_LABEL_ZH.pattern + "$", head) and not head.endswith(("了", "是", "的", "吧"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import secrets
 import shutil
 import sqlite3
@@ -34,14 +35,19 @@ from historian.schema import MIGRATIONS
 _CHUNK = 1 << 20
 _EMBEDDED = ("messages", "events", "profile_lines", "group_memories")
 _BROKEN = (tarfile.TarError, EOFError, zlib.error, OSError, ValueError)
+_MADE_ANEW = re.compile(
+    rf"(?:{PROFILES}|{QUEUES}|locks|spawn\.lock|(?:owner|chroma|rankings\.sqlite3|{re.escape(DATABASE)})(?:[.-].*)?)\Z"
+)
+"""What a folder without a memory holds of one: locks, and what processes left. All else in it is somebody's."""
 _OCCUPIED = "There is a memory in this data folder already; restore into another one with --data-dir."
 
 
 def restore(backup: Path, folder: Path) -> Manifest:
     """Make the data folder `folder` out of a backup, and return what it holds.
 
-    The folder may be there, with settings in it, but without a memory. Texts are found by their words at once; their
-    vectors are made in the background of the next owner, which also does the jobs that were waiting or under way.
+    The folder may be there, but without a memory; settings and whatever else stands in it stay. Texts are found by
+    their words at once; their vectors are made in the background of the next owner, which also does the jobs that were
+    waiting or under way.
 
     Raises:
         InvalidInputError: the file is no backup, is damaged or of a newer version, or the folder holds a memory.
@@ -174,7 +180,7 @@ def _wake(folder: Path) -> None:
 
 
 def _put_in_place(beside: Path, folder: Path) -> None:
-    """Give the new folder its name; settings that stood in the old one outlast those of the backup."""
+    """Give the new folder its name; settings in the old one outlast those of the backup, other things are kept."""
     if not folder.exists():
         beside.rename(folder)
     else:
@@ -190,5 +196,8 @@ def _put_in_place(beside: Path, folder: Path) -> None:
             beside.rename(folder)
         finally:
             hold.release()
+        for path in sorted(old.iterdir()):
+            if not _MADE_ANEW.match(path.name) and not os.path.lexists(folder / path.name):
+                path.rename(folder / path.name)
         shutil.rmtree(old, ignore_errors=True)
     REAL_DISK.flush_folder(str(folder.parent))

@@ -12,7 +12,8 @@ from historian.database import Database
 from historian.engine import Engine
 from historian.errors import ModelError, StoreError
 from historian.indexer import Indexer
-from historian.lexical import EVERYWHERE, LexicalIndex, Within
+from historian.lexical import EVERYWHERE, LexicalIndex, Mentions, Within
+from historian.lexical import Hits as WordHits
 from historian.model import Reach
 from historian.telling import bridge, common_terms, telling_part
 from historian.text import says_nothing
@@ -69,15 +70,19 @@ class Retrieval:
         """
         if says_nothing(text) or not reach:
             return Hits({}, ())
-        lexical = self._by_words(collection, text, reach, limit, since, until)
+        within = _between(since, until)
+        found = self._by_words(collection, text, reach, limit, within)
+        lexical = {hit.row: hit.score for hit in found.hits}
         besides = bridge(text)
         if besides:
-            for row, score in self._by_words(collection, besides, reach, limit, since, until).items():
-                lexical[row] = max(lexical.get(row, 0.0), BRIDGED * score)
+            for hit in self._by_words(collection, besides, reach, limit, within).hits:
+                lexical[hit.row] = max(lexical.get(hit.row, 0.0), BRIDGED * hit.score)
         similar: dict[int, float] = {}
         degraded = self._warmed(patience)
         if not degraded:
-            telling = f"{self._telling(collection, text, reach)} {besides}".strip()
+            counted = found.mentions if within is EVERYWHERE else None
+            mentions = counted or self._mentions(collection, text, reach)
+            telling = f"{telling_part(text, common_terms(mentions))} {besides}".strip()
             similar, degraded = self._by_meaning(collection, telling, reach, limit, since, until)
         rows = {*lexical, *similar}
         return Hits({row: (similar.get(row), lexical.get(row)) for row in rows}, degraded)
@@ -96,17 +101,14 @@ class Retrieval:
             self._engine.start()
         return () if self._engine.wait(patience) else self.state()
 
-    def _by_words(
-        self, collection: str, text: str, reach: Reach, limit: int, since: float | None, until: float | None
-    ) -> dict[int, float]:
+    def _by_words(self, collection: str, text: str, reach: Reach, limit: int, within: Within) -> WordHits:
         with self._database.read() as connection:
-            found = self._words[collection].search(connection, reach, text, limit=limit, within=_between(since, until))
-        return {hit.row: hit.score for hit in found.hits}
+            return self._words[collection].search(connection, reach, text, limit=limit, within=within)
 
-    def _telling(self, collection: str, text: str, reach: Reach) -> str:
-        """Return the query without names that most of what may be read has: statements are written with names."""
+    def _mentions(self, collection: str, text: str, reach: Reach) -> Mentions:
+        """Return who has which term: what most of them have, like a name, is not compared by meaning."""
         with self._database.read() as connection:
-            return telling_part(text, common_terms(self._words[collection].mentions(connection, reach, text)))
+            return self._words[collection].mentions(connection, reach, text)
 
     def _by_meaning(
         self, collection: str, text: str, reach: Reach, limit: int, since: float | None, until: float | None

@@ -25,6 +25,14 @@ NO_REVIEW = "There is no held merge of that id; list those that there are."
 
 
 @dataclass(frozen=True, slots=True)
+class Proposal:
+    """A profile as it would be, as Markdown, and what would change in it, as lines of a unified diff."""
+
+    text: str
+    diff: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ReviewDesk:
     """Where a person decides. Thread-safe. `changed` is called after a change, so that vectors follow at once."""
 
@@ -42,10 +50,15 @@ class ReviewDesk:
         """Return a held merge and the statements that it waits with. Raises NotFoundError."""
         return self._required(review_id), self.waiting.held(review_id)
 
-    def difference(self, review: Review) -> tuple[str, ...]:
-        """Return what a held merge would change now, as lines of a unified diff."""
+    def proposal(self, review: Review) -> Proposal:
+        """Return what a held merge would make of the profile as it stands now.
+
+        Raises:
+            StoreError: it cannot be carried out; it can be rejected.
+        """
         present, _ = self.biographer.read(review.entity)
-        return difference(present, self._carried_out(present, review, self.waiting.held(review.id)).profile)
+        proposed = self._carried_out(present, review, self.waiting.held(review.id)).profile
+        return Proposal(proposed.render(), difference(present, proposed))
 
     def accept(self, review_id: int) -> Review:
         """Carry a held merge out on the profile as it stands now; lines that were edited meanwhile stay as they are.

@@ -13,6 +13,7 @@ from typing import Final
 
 from historian import persons_en, persons_zh, places
 from historian.edits import Edit, apply_edits
+from historian.hearsay import open_reports, owned_kin
 from historian.patterns import lazy_pattern
 from historian.reported import reported_spans
 from historian.spans import Exempt, exempt_spans
@@ -64,7 +65,8 @@ def rewrite_offline(observation: str, context: RewriteContext) -> Rewritten:
         text = _without_frame(text)
     times = resolve_times(text, context.said_at)
     exempt = exempt_spans(times.text)
-    reported = reported_spans(times.text, _clean(context.speaker_name))
+    speaker = _clean(context.speaker_name)
+    reported = Exempt([*reported_spans(times.text, speaker), *open_reports(times.text, speaker)])
     titles = title_spans(times.text)
     edits = [
         e
@@ -90,6 +92,7 @@ def _edits(text: str, context: RewriteContext) -> Iterator[Edit]:
     if group:
         yield from places.group_edits(text, group)
     if name:
+        yield from owned_kin(text, name)
         yield from persons_zh.user_subject(text, name)
         yield from persons_en.user_subject(text, name)
         yield from persons_zh.first_person(text, name)

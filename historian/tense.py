@@ -17,15 +17,26 @@ _BREAK: Final = lazy_pattern(
 _OPENING: Final = lazy_pattern(r"\s*(?:on|in)?\s*", re.IGNORECASE)
 """Before a time that opens a sentence: `On Friday, I got the job` speaks of the past behind the comma."""
 _REACH: Final = 120
-_SOON_ZH: Final = lazy_pattern(r"快[^。，]{0,10}了|[要会]")
 
+_SHALL_ZH: Final = (
+    r"(?<![重主首摘纪概纲简])要(?![求素点紧闻塞害领职案务])|"
+    r"(?<![聚约晚年宴大协例社机商展庙酒集学工乐歌舞茶动博盛幽体领误教意])(?<!家长)(?<!主题)(?<![开办]班)会(?![议员计场所长展费话见晤谈堂馆客诊籍])"
+)
+"""要 and 会 as words of their own: not in 重要, 会议, 机会, 学会."""
+_SOON_ZH: Final = lazy_pattern(r"快[^。，]{0,10}了|" + _SHALL_ZH)
 _ZH_FUTURE: Final = lazy_pattern(
-    r"[要会将]|准备|打算|计划|可以|能|应该|得(?=[去交开做])|记得|提醒|约好|约了|定在|定于|改到|改成|改在|推迟到|推到|延到|安排|预约|"
-    r"吧(?=[。！？；，、!?;,\s]|$)|再|截止|到期|前(?:要|得|交)|必须|别忘"
+    _SHALL_ZH + r"|(?<![麻大名主少中干])将(?![军领士近])|(?<![技功性智热电动万才本职节潜机])能(?![力量源人手])|"
+    r"准备|打算|计划|可以|应该|得(?=[去交开做])|记得|提醒|约好|约了|定在|定于|改到|改成|改在|推迟到|推到|延到|安排|预约|"
+    r"吧(?=[。！？；，、!?;,\s]|$)|再(?![次生婚版度现])|截止|到期|前(?:要|得|交)|必须|别忘"
 )
 _ZH_PAST: Final = lazy_pattern(
-    r"了|过(?!年|节|生|敏|程|来|去|期)|的(?=[。！？；，、!?;,\s]|$)|刚|已经|曾|才[^能会]|没(?!有[课空事])|[搬买写做开看吃见到]完"
+    r"了|过(?!年|节|生|敏|程|来|去|期)|的(?=[。！？；，、!?;,\s]|$)|刚|已经|曾|才[^能会]|没(?!有?(?:[课空事法]|时间))|得(?:很|挺|特别|非常|太)|[搬买写做开看吃见到]完"
 )
+_CALLED_OFF: Final = lazy_pattern(
+    r"(?:(?<![得要])不(?:再|用|能|想|要|打算)?(?:[去来回约聚办用能想要]|参加|加班|上班|上课|开会|出门|出差|出去|值班|见面|过[来去]|在家)"
+    r"[^。！？；，、!?;,\n]{0,16}|(?:取消|延期|改期|推迟|顺延))了(?=[。！？；，、!?;,\s]|$)"
+)
+"""A change of plan, which looks like something done: 周五不去爬山了."""
 _EN_FUTURE: Final = lazy_pattern(
     r"\b(?:will|won't|shall|going to|gonna|to be|is due|are due|due|can|should|must|need to|needs to|have to|has to|"
     r"want to|wants to|plan to|plans to|plan on|let's|lets|remind|would like|may|might|am|is|are|isn't|aren't)\b"
@@ -59,6 +70,11 @@ _HABIT: Final = lazy_pattern(
     r"\b(?:every|each|usually|always|often|typically|normally|generally|never|daily|weekly|sometimes|rarely)\b",
     re.IGNORECASE,
 )
+_RHYTHM: Final = lazy_pattern(
+    r"每[天日周晚早]|每个?(?:星期|礼拜|工作日)|天天|日日|\b(?:every|each)\s(?:single\s)?(?:day|week|weekday|weekend|morning|evening|night)\b|\b(?:daily|weekly)\b",
+    re.IGNORECASE,
+)
+"""What is done at an hour of every day."""
 _LISTED: Final = lazy_pattern(
     r"(?:[\s,，、/&~–—:：0-9零一二两三四五六七八九十点时半刻分日天号和及与跟或以到至-]|周|星期|礼拜|凌晨|清晨|早上|早晨|上午|中午|"
     r"下午|傍晚|晚上|夜里|[早晚]|\b(?:and|or|to|at|on|in|the|also|as|well|morning|afternoon|evening|night|noon|[ap]m|"
@@ -68,8 +84,14 @@ _LISTED: Final = lazy_pattern(
 """Between what recurs and one more of its days or hours: every Monday, Wednesday and Friday; 每天早上六点、晚上十点."""
 _NEW_CLAUSE: Final = lazy_pattern(r",\s(?:on\s)?\w+day\s(?:I|we|he|she|they|you)\b", re.IGNORECASE)
 """Every Monday, on Friday I fly: the comma ends the list."""
+MORE_DAYS: Final = (
+    r"[二三四五六]{1,4}(?=[早晚上下中去来要有在都不也我你他她学练跑健打游开值休做吃喝看教加出]|"
+    r"[，。、；！？,.!?;\s]|$)(?!上[千百万]|下子)"
+)
+"""Behind a weekday: more of them as mere numbers (周一三五)."""
 _ROUTINE: Final = lazy_pattern(
     r"(?<![个几一二三四五六七八九十两0-9到至])工作日|(?<![上下这本])周[一二三四五六](?:到|至|-|~)周?[二三四五六日天]|"
+    rf"(?<![上下这本])(?:周|星期|礼拜)[一二三四五]{MORE_DAYS}|"
     r"\b(?:weekdays|weekends|workdays|(?:mon|tues|wednes|thurs|fri|satur|sun)days)\b",
     re.IGNORECASE,
 )
@@ -78,6 +100,16 @@ _WEEKLY: Final = lazy_pattern(
     r"平时|平常|通常|\b(?:usually|normally)\b|每(?:个|逢)?(?:周|星期|礼拜)|逢周|\b(?:every|each)\s(?:week|weekday|weekend|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b",
     re.IGNORECASE,
 )
+_DONE_WEEKLY: Final = lazy_pattern(
+    r"(?:上班|加班|值班|轮班|上课|补课)(?!族|路|的|时)|休息(?![室日])|轮休|[双单]休|营业|[开关]门|(?<!的)工作(?=$|[。！？；，、,.!?;\s])|不[吃喝]|"
+    r"(?:\b(?:I|you|we|they|he|she|(?:[Mm]y|[Oo]ur)\s\w+|[A-Z][a-z]+)\s|[我\u4e00-\u9fff]\s?)"
+    r"(?:(?:also|still|only|both|do(?:es)?n['’]t|do(?:es)?\snot|never)\s){0,2}"
+    r"(?:works?|teach(?:es)?|trains?|volunteers?|coach(?:es)?|practi[cs]es?|babysits?|eats?|drinks?|cooks?|smokes?|swims?|"
+    r"stud(?:y|ies))\b"
+)
+"""What is done, or not, on a weekday of every week as well as on one: I don't work Friday, 周六加班."""
+_ONCE: Final = lazy_pattern(r"去|来(?=[^，。]*(?:上班|加班|上课))|一[天下]|半天|请假|调休")
+_ENDS_CLAUSE: Final = lazy_pattern(r"\b(?:until|till|before|by|since|after|from)\s$", re.IGNORECASE)
 _SENTENCE: Final = lazy_pattern(r"[。！？!?\n；;]|\.\s")
 _TOLD: Final = lazy_pattern(
     r"告诉|[跟对向][^，。；！？]{1,6}[说讲提](?![明服前])|(?<![听小传据再来])说(?![服明不话法])|表示|承认|透露|抱怨|提到|决定|提出|答应|拒绝|同意|"
@@ -151,6 +183,8 @@ class Clauses:
     def is_past(self, start: int, end: int) -> bool:
         """Tell whether the clause around an expression speaks of the past."""
         _, right = self.bounds(start, end)
+        if _CALLED_OFF.search(self.text, end, min(len(self.text), right + 1)):
+            return False
         done = self.text[end:right].rstrip().endswith("了")
         if self._around(_ZH_FUTURE, start, end) is not None and not done:
             return False
@@ -175,8 +209,20 @@ class Clauses:
         return self.is_habit(start, end) or self._is_listed(start, end) or self._is_beside(_ROUTINE, start, end)
 
     def may_recur(self, start: int, end: int) -> bool:
-        """Tell whether an expression stands beside something weekly, so that it may be weekly, too."""
-        return self._is_beside(_WEEKLY, start, end)
+        """Tell whether a weekday may be one of every week: beside something weekly, or of what is done by weekdays."""
+        return self._is_beside(_WEEKLY, start, end) or self._is_rhythm(start, end)
+
+    def _is_rhythm(self, start: int, end: int) -> bool:
+        """Tell whether the clause says in the plain present what is done, or not, on a weekday: 我周五不上班."""
+        if self._around(_DONE_WEEKLY, start, end) is None or _ENDS_CLAUSE.search(self.text, max(0, start - 8), start):
+            return False
+        if self.is_past(start, end) or self.is_announced(start, end) or self._around(_ONCE, start, end) is not None:
+            return False
+        return self._around(_EN_FUTURE, start, end) is None
+
+    def is_beside_habit(self, start: int, end: int) -> bool:
+        """Tell whether another clause of the sentence says that it recurs: 早上九点到晚上九点，每周六天."""
+        return self._is_beside(_RHYTHM, start, end)
 
     def _is_listed(self, start: int, end: int) -> bool:
         """Tell whether only further days and hours stand between what recurs and an expression."""

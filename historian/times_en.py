@@ -26,11 +26,13 @@ from historian.expressions_en import (
     MONTHS,
     NAMED_AFTER,
     NAMED_BEFORE,
+    NOT_DONE,
     NOT_IN,
     OF_DAYS,
     OF_SPAN,
     PARTS,
     PERIOD,
+    SCHEDULED,
     SEASON,
     SHORT,
     SPENT,
@@ -190,6 +192,7 @@ def _in(match: re.Match[str], said: Said) -> Value | None:
         return None
     if (
         said.clauses.first(NOT_IN, left, start) is not None
+        or said.clauses.first(NOT_DONE, left, start) is not None
         or said.clauses.is_past(start, end)
         or said.clauses.is_habit(start, end)
     ):
@@ -233,7 +236,8 @@ def pointed(today: date, step: str, number: int, *, past: bool) -> Value:
 def _bare_weekday(match: re.Match[str], said: Said) -> Value | None:
     text, start, end = match.string, match.start(), match.end()
     before = text[max(0, start - 24) : start]
-    if NAMED_BEFORE.search(before) or NAMED_AFTER.match(text, end) or IS_DAY.search(before):
+    name_end = match.end("wd") if pick(match, "nth") and not _AIMED.search(before) else end
+    if NAMED_BEFORE.search(before) or NAMED_AFTER.match(text, name_end) or IS_DAY.search(before):
         return None
     named = before[-1:].isspace() and not re.search(
         r"\b(?:on|by|for|to|of|from|until|till|since|before|after)\s$", before
@@ -247,10 +251,13 @@ def _bare_weekday(match: re.Match[str], said: Said) -> Value | None:
         return None
     aimed = re.search(r"\b(?:to|for|by|till)\s$", before, re.IGNORECASE) is not None
     since = re.search(r"\bsince\s(?:early\s|late\s)?$", before, re.IGNORECASE) is not None
-    past = since or (not aimed and said.clauses.is_past(start, end))
+    scheduled = SCHEDULED.search(text, max(0, start - 48), start) is not None
+    past = since or (not aimed and not scheduled and said.clauses.is_past(start, end))
     lasting = past and LASTS_FROM.search(text, max(0, start - 48), start) is not None
     arranged = lasting and said.clauses.says(ARRANGED, start, end)
     number = weekday_number(pick(match, "wd") or pick(match, "short"))
+    if pick(match, "nth"):
+        return days.weekday_dated(said.today, number, int(pick(match, "nth")), past=past)
     found = pointed(said.today, "bare", number, past=past and not arranged)
     guess = (lasting and not arranged and not said.clauses.says(SPENT, start, end)) or said.clauses.may_recur(
         start, end

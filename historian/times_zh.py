@@ -16,6 +16,7 @@ from historian.lookalikes import NAMED_MING, NAMED_ZHOU, SAYINGS
 from historian.numerals import ZH_NUMBER, zh_number
 from historian.patterns import came_from, compile_shared, lazy_pattern, pick, took_part
 from historian.said import Build, Said, within_calendar
+from historian.tense import MORE_DAYS
 
 PARTS: Final[dict[str, Period]] = {
     **dict.fromkeys(("凌晨", "清晨", "拂晓", "黎明"), "dawn"),
@@ -81,6 +82,10 @@ _BARE_WEEKDAY: Final = compile_shared(
     rf"(?<![每逢隔一二两三四五六七八九十几0-9整各上下这本单双数多周个色性姓到至]){_WEEK}{_WEEKDAY}(?!餐厅|俱乐部|影展){_THEN}"
     rf"|(?:(?<=[到至和、])|(?<=[周期拜][一二三四五六日天])){_WEEK}{_WEEKDAY}{_THEN}"
 )
+_NUMBER_BEFORE: Final = lazy_pattern(r"(?<![0-9月])(?P<number>3[01]|[12][0-9]|[1-9])[号日]\s?[(（,，]?\s?$")
+_NUMBER_AFTER: Final = lazy_pattern(r"\s?[(（,，]?\s?(?P<number>3[01]|[12][0-9]|[1-9])[号日](?![楼线院室])")
+"""The day of the month beside a weekday: 19号周四, 周四（19号）."""
+_MORE_DAYS: Final = lazy_pattern(MORE_DAYS)
 _MONTH_STEP: Final = compile_shared(
     _STEP + rf"月(?![亮球饼嫂台])(?:份)?(?:(?:\s?的?\s?{_DAY_OF_MONTH}{_THEN})|月?{_EDGE})?"
 )
@@ -135,6 +140,15 @@ def find_dates(said: Said) -> Iterator[DateHit]:
             value = within_calendar(build, match, said)
             if value is not None:
                 yield _hit(match, value)
+                if pattern is _WEEK_STEP:
+                    yield from _further_days(match, value)
+
+
+def _further_days(match: re.Match[str], first: Value) -> Iterator[DateHit]:
+    """Yield the days that follow as mere numbers: the 三 and 五 of 下周一三五."""
+    more = _further(match)
+    for at, wd in enumerate(more, match.end()):
+        yield DateHit(at, at + 1, days.weekday_in(first.first, _WEEKDAY_INDEX[wd]), "zh", found=wd)
 
 
 def _hit(match: re.Match[str], value: Value) -> DateHit:
@@ -185,12 +199,27 @@ def _week_step(match: re.Match[str], said: Said) -> Value | None:
     return days.weekend(today, weeks) if pick(match, "end") else days.week(today, weeks)
 
 
+def _further(match: re.Match[str]) -> str:
+    """Return the further days of the week that follow as mere numbers, in their order: the 三五 of 周一三五."""
+    more = _MORE_DAYS.match(match.string, match.end())
+    wd = pick(match, "wd")
+    if more is None or not wd or match.string[match.end() - 1] != wd:
+        return ""
+    order = [_WEEKDAY_INDEX[one] for one in (wd, *more.group())]
+    return more.group() if order == sorted(set(order)) else ""
+
+
 def _bare_weekday(match: re.Match[str], said: Said) -> Value | None:
     start, end = match.span()
+    if _further(match):
+        return None
     clauses, number = said.clauses, _WEEKDAY_INDEX[pick(match, "wd")]
     if clauses.recurs(start, end):
         return None
     past = clauses.is_past(start, end)
+    dated = _NUMBER_BEFORE.search(match.string, max(0, start - 6), start) or _NUMBER_AFTER.match(match.string, end)
+    if dated is not None:
+        return days.weekday_dated(said.today, number, int(dated["number"]), past=past)
     reported = not past and clauses.reports(start, end)
     found = (days.most_recent if past or reported else days.coming)(said.today, number)
     return days.unsure(found) if reported is None or clauses.may_recur(start, end) else found

@@ -13,11 +13,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from historian.errors import InvalidInputError, StoreError
 from historian.ids import normalise_id
+from server.paths import whole_path
 
 if TYPE_CHECKING:
     from historian.guard import Credentials
 
 CONFIG_NAME = "shiguan.toml"
+VARIABLES: Mapping[str, tuple[str, ...]] = {
+    "data_dir": ("SHIGUAN_DATA_DIR",),
+    "user": ("SHIGUAN_USER_ID", "SHIGUAN_USER"),
+    "groups": ("SHIGUAN_GROUPS",),
+    "name": ("SHIGUAN_USER_NAME",),
+    "timezone": ("SHIGUAN_TIMEZONE",),
+    "toolsets": ("SHIGUAN_TOOLSETS",),
+    "trust_host": ("SHIGUAN_TRUST_HOST",),
+}
+"""Settings that are read here, and the variables that name each, the first one counting."""
+_NOTHING: tuple[object, ...] = (None, "", (), [])
 
 
 class BareSettings(NamedTuple):
@@ -44,22 +56,28 @@ def read_bare_settings(flags: Mapping[str, Any], environment: Mapping[str, str])
     folder = data_folder(flags.get("data_dir"), environment)
     file = read_config(folder)
 
-    def first(name: str, *variables: str) -> Any:
-        named = [flags.get(name), *(environment.get(variable) for variable in variables), file.get(name)]
-        return next((value for value in named if value not in (None, "", (), [])), None)
+    def first(name: str) -> Any:
+        given = given_setting(name, flags, environment)
+        return given if given is not None or file.get(name) in _NOTHING else file[name]
 
-    user = first("user", "SHIGUAN_USER_ID", "SHIGUAN_USER")
-    groups = _names("groups", first("groups", "SHIGUAN_GROUPS"))
-    named = first("timezone", "SHIGUAN_TIMEZONE")
+    user = first("user")
+    groups = names_in("groups", first("groups"))
+    named = first("timezone")
     return BareSettings(
         data_dir=folder,
         user=normalise_id(str(user or system_user()), "user"),
         groups=tuple(normalise_id(group, "group") for group in groups),
         timezone=system_timezone(environment) if named is None else _zone_name(str(named)),
-        toolsets=_names("toolsets", first("toolsets", "SHIGUAN_TOOLSETS")),
-        name=_display_name(first("name", "SHIGUAN_USER_NAME")),
-        trust_host=_truth("trust_host", first("trust_host", "SHIGUAN_TRUST_HOST")),
+        toolsets=names_in("toolsets", first("toolsets")),
+        name=_display_name(first("name")),
+        trust_host=_truth("trust_host", first("trust_host")),
     )
+
+
+def given_setting(name: str, flags: Mapping[str, Any], environment: Mapping[str, str]) -> Any:
+    """Return what a flag, or else the environment, says of one of these settings as it was given; None if neither."""
+    given = [flags.get(name), *(environment.get(variable) for variable in VARIABLES[name])]
+    return next((value for value in given if value not in _NOTHING), None)
 
 
 def folder_alone(flags: Mapping[str, Any], environment: Mapping[str, str]) -> BareSettings:
@@ -81,9 +99,9 @@ def _display_name(value: object) -> str | None:
 
 def data_folder(flag: str | Path | None, environment: Mapping[str, str]) -> Path:
     """Return the data folder: the flag, `SHIGUAN_DATA_DIR`, or the platform's user-data folder."""
-    named = flag or environment.get("SHIGUAN_DATA_DIR")
+    named = given_setting("data_dir", {"data_dir": flag}, environment)
     if named:
-        return Path(named).expanduser().absolute()
+        return whole_path(named)
     from platformdirs import user_data_path
 
     return user_data_path("shiguan", appauthor=False)
@@ -166,8 +184,8 @@ def _is_zone(name: str) -> bool:
     return True
 
 
-def _names(setting: str, value: Any) -> tuple[str, ...]:
-    """Return a list, a JSON list, or names separated by commas as names."""
+def names_in(setting: str, value: Any) -> tuple[str, ...]:
+    """Return a list, a JSON list, or names separated by commas as names. Raises InvalidInputError."""
     if value is None:
         return ()
     if isinstance(value, str) and value.lstrip().startswith("["):

@@ -25,6 +25,7 @@ from historian.queue import Queue
 from historian.trial import Trial
 from server.folder import QUEUES_NAME, VECTORS_NAME
 from server.owner.address import has_unix_sockets, socket_path
+from server.paths import whole_path
 from server.server_settings import ServerSettings
 from server.settings import Settings
 
@@ -64,7 +65,7 @@ def _secrets(server: ServerSettings) -> dict[str, Path]:
     """Return the files that open the memory, by the setting that names them; a key that only verifies is no secret."""
     is_shared = any(name.startswith("HS") for name in server.jwt_algorithms)
     named = {"server.token_file": server.token_file, "server.jwt_key_file": server.jwt_key_file if is_shared else ""}
-    return {setting: Path(path).expanduser().absolute() for setting, path in named.items() if path}
+    return {setting: whole_path(path) for setting, path in named.items() if path}
 
 
 def _socket_folders(folder: Path) -> Sequence[Path]:

@@ -5,24 +5,34 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from historian.errors import ShiguanError
 from server import __version__
-from server.parsers.common import Command
-from server.parsers.group import add_group
-from server.parsers.hosting import add_hosting
-from server.parsers.keeping import add_keeping
-from server.parsers.looking import add_looking
+from server.parsers import group, hosting, keeping, looking, proving, recording, serving
 from server.parsers.parser import Parser
-from server.parsers.proving import add_proving
-from server.parsers.recording import add_recording
-from server.parsers.serving import add_serving
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from server.parsers.common import Command, Commands
+
+
+FAMILIES: Sequence[tuple[Sequence[str], Callable[[Commands], None]]] = (
+    (serving.COMMANDS, serving.add_serving),
+    (recording.COMMANDS, recording.add_recording),
+    (looking.COMMANDS, looking.add_looking),
+    (keeping.COMMANDS, keeping.add_keeping),
+    (hosting.COMMANDS, hosting.add_hosting),
+    (proving.COMMANDS, proving.add_proving),
+    (group.COMMANDS, group.add_group),
+)
+"""The names of commands that belong together, and what adds them, in the order of the help."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run `shiguan` and return its exit code: 0 done, 1 refused with a sentence on stderr, 2 wrong usage."""
-    parsed = make_parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    parsed = make_parser(words[0] if words else "").parse_args(words)
     run: Command = parsed.run
     try:
         return run(parsed)
@@ -36,14 +46,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands."""
+def make_parser(command: str = "") -> argparse.ArgumentParser:
+    """Return the parser of `command` and its family, else of all commands: a hook waits for each that is made."""
     parser = Parser(
         prog="shiguan", description="A memory for AI agents: what was said, what it amounts to, and what proves it."
     )
     parser.add_argument("--version", action="version", version=f"shiguan {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add in (add_serving, add_recording, add_looking, add_keeping, add_hosting, add_proving, add_group):
+    asked = [add for names, add in FAMILIES if command in names]
+    for add in asked or [add for _, add in FAMILIES]:
         add(commands)
     return parser
 

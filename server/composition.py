@@ -203,6 +203,7 @@ def _parts(ground: Ground, floors: Floors) -> Parts:
         search=search,
         profiles=reader,
         versions=profiles.versions,
+        reviews=profiles.desk,
         status=status,
         failures=FailureKeeper(queue, signals.jobs_bell.ring),
         evidence=_evidence(ground, finding, reader),

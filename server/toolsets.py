@@ -11,7 +11,6 @@ from mcp_types import ToolAnnotations
 from historian.errors import InvalidInputError
 
 DEFAULT_TOOLSETS = ("core", "evidence")
-RESERVED_TOOLSETS = ("core", "evidence", "host", "pinned", "group", "recall", "admin")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,26 +35,69 @@ def published(toolsets: Sequence[str]) -> list[Published]:
     """Return the tools of the default toolsets and of `toolsets`, in a stable order.
 
     Raises:
-        InvalidInputError: a toolset does not exist (yet); the sentence lists those that do.
+        InvalidInputError: a toolset does not exist; the sentence lists those that do.
     """
-    known = by_toolset()
     wanted = [*DEFAULT_TOOLSETS, *toolsets]
     for name in wanted:
-        if name not in known:
-            raise InvalidInputError(f"There is no toolset {name!r}; the toolsets are {', '.join(known)}.")
-    return [tool for name in known if name in wanted for tool in known[name]]
+        if name not in TOOLSETS:
+            raise InvalidInputError(f"There is no toolset {name!r}; the toolsets are {', '.join(TOOLSETS)}.")
+    return [tool for name, load in TOOLSETS.items() if name in wanted for tool in load()]
 
 
 def by_toolset() -> dict[str, list[Published]]:
     """Return every tool there is, by its toolset."""
-    from server.tools import admin, context, core, evidence, group, host, leaving, pinned, recall
+    return {name: load() for name, load in TOOLSETS.items()}
 
-    return {
-        "core": [*core.TOOLS, *context.TOOLS],
-        "evidence": evidence.TOOLS,
-        "host": host.TOOLS,
-        "pinned": pinned.TOOLS,
-        "recall": recall.TOOLS,
-        "group": group.TOOLS,
-        "admin": [*admin.TOOLS, *leaving.TOOLS],
-    }
+
+def _core() -> list[Published]:
+    from server.tools import context, core
+
+    return [*core.TOOLS, *context.TOOLS]
+
+
+def _evidence() -> list[Published]:
+    from server.tools import evidence
+
+    return evidence.TOOLS
+
+
+def _host() -> list[Published]:
+    from server.tools import host
+
+    return host.TOOLS
+
+
+def _pinned() -> list[Published]:
+    from server.tools import pinned
+
+    return pinned.TOOLS
+
+
+def _recall() -> list[Published]:
+    from server.tools import recall
+
+    return recall.TOOLS
+
+
+def _group() -> list[Published]:
+    from server.tools import group
+
+    return group.TOOLS
+
+
+def _admin() -> list[Published]:
+    from server.tools import admin, leaving
+
+    return [*admin.TOOLS, *leaving.TOOLS]
+
+
+# What is not published is not imported: each toolset costs the start of a server.
+TOOLSETS: Mapping[str, Callable[[], list[Published]]] = {
+    "core": _core,
+    "evidence": _evidence,
+    "host": _host,
+    "pinned": _pinned,
+    "recall": _recall,
+    "group": _group,
+    "admin": _admin,
+}

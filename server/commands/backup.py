@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from pathlib import Path
 
 from historian.errors import InvalidInputError
 from server.commands.common import bare_settings_from, say
 from server.owner.ask import conversation
+from server.paths import whole_path
 
 
 def back_up(arguments: argparse.Namespace) -> int:
     """Have the owner write a backup while it works; a file that is there is replaced only with --force."""
-    if Path(arguments.file).is_file() and not arguments.force:
+    file = whole_path(arguments.file)
+    if file.is_file() and not arguments.force:
         raise InvalidInputError("There is such a file already; name another one, or add --force to replace it.")
     with conversation(bare_settings_from(arguments)) as talk:
-        made = talk.ask({"op": "backup", "file": str(Path(arguments.file).absolute())})
+        made = talk.ask({"op": "backup", "file": str(file)})
     say(f"Backed up {_told(made['counts'])}: {made['bytes']} bytes.")
     return 0
 
@@ -25,7 +26,7 @@ def restore(arguments: argparse.Namespace) -> int:
     """Make a data folder out of a backup."""
     from historian.restore import restore as restore_folder
 
-    manifest = restore_folder(Path(arguments.file), bare_settings_from(arguments).data_dir)
+    manifest = restore_folder(whole_path(arguments.file), bare_settings_from(arguments).data_dir)
     say(f"Restored {_told(manifest.counts)}, as of {manifest.made_at}.")
     say("Search by words works at once; search by meaning returns while the next client is connected.")
     return 0

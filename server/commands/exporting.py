@@ -8,13 +8,13 @@ import os
 import sys
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Protocol, TextIO
 
 from historian.errors import InvalidInputError
 from historian.work import scope_payload
 from server.commands.common import bare_settings_from, complain, scope_of
 from server.owner.ask import Conversation, conversation
+from server.paths import whole_path
 
 PAGE = 500
 FILE = "shiguan-export.jsonl"
@@ -83,7 +83,7 @@ def _sink(arguments: argparse.Namespace) -> Generator[Sink]:
         with os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8") as stream:
             yield _Lines(stream)
         return
-    folder = Path(arguments.target).expanduser()
+    folder = whole_path(arguments.target)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     if arguments.format == "markdown":
         from server.exports import MarkdownExport

@@ -10,22 +10,26 @@ from datetime import datetime
 from pathlib import Path
 
 from historian.errors import InvalidInputError
+from server.bare import VARIABLES, given_setting, names_in
 from server.commands.common import say
 from server.install import jsonc, toml_file
 from server.install.hooks import with_hooks, without_hooks
 from server.install.hosts import HOSTS, Host, hooks_file
 from server.install.places import Places
 from server.install.settings_file import Change, changed
+from server.paths import whole_path
 
 FLAGS = ("data_dir", "user", "groups", "name", "timezone", "toolsets")
-"""What `install` passes on to `serve`; the hooks get all but the toolsets."""
+"""What `install` passes on to `serve`, given as flags or in the environment; the hooks get all but the toolsets."""
+NOT_WRITTEN = "Not written, and hosts do not pass it on: {}. Put what the memory needs into its shiguan.toml."
+_NO_SETTINGS = frozenset({"SHIGUAN_HOOKS", "SHIGUAN_TCP"})
 
 
 def install(arguments: argparse.Namespace, places: Places | None = None) -> int:
     """Write the memory into the settings of a host; repeating it changes nothing."""
     places, host = places or Places.here(), HOSTS[arguments.host]
     command = own_command()
-    entry = host.entry(command, ["serve", *_flags(arguments, FLAGS)])
+    entry = host.entry(command, ["serve", *_flags(arguments, places, FLAGS)])
 
     def edit(text: str) -> str:
         form = jsonc if host.form == "json" else toml_file
@@ -33,9 +37,12 @@ def install(arguments: argparse.Namespace, places: Places | None = None) -> int:
 
     changes = [_changed(host, arguments, places, edit)]
     if arguments.hooks:
-        flags = _flags(arguments, FLAGS[:-1])
+        flags = _flags(arguments, places, FLAGS[:-1])
         changes.append(changed(_hooks_file(arguments, places), "{}\n", lambda text: with_hooks(text, command, flags)))
-    return _carry_out(changes, f"{host.title} knows the memory already.", host.after, dry=arguments.dry_run)
+    done = _carry_out(changes, f"{host.title} knows the memory already.", host.after, dry=arguments.dry_run)
+    if others := _others(places):
+        say(NOT_WRITTEN.format(", ".join(others)))
+    return done
 
 
 def uninstall(arguments: argparse.Namespace, places: Places | None = None) -> int:
@@ -56,7 +63,7 @@ def own_command() -> str:
 
 
 def _changed(host: Host, arguments: argparse.Namespace, places: Places, edit: Callable[[str], str]) -> Change:
-    path = Path(arguments.file).expanduser().absolute() if arguments.file else host.file(places)
+    path = whole_path(arguments.file) if arguments.file else host.file(places)
     return changed(path, "{}\n" if host.form == "json" else "", edit)
 
 
@@ -66,16 +73,25 @@ def _hooks_file(arguments: argparse.Namespace, places: Places) -> Path:
     return hooks_file(places)
 
 
-def _flags(arguments: argparse.Namespace, names: tuple[str, ...]) -> list[str]:
+def _flags(arguments: argparse.Namespace, places: Places, names: tuple[str, ...]) -> list[str]:
+    """Return what was given here as flags of a command: a host starts it in an environment of its own."""
     flags: list[str] = []
     for name in names:
-        value = getattr(arguments, name)
+        value = given_setting(name, vars(arguments), places.environment)
+        if value is None:
+            continue
+        if name == "data_dir":
+            value = whole_path(value)
         flag = "--group" if name == "groups" else f"--{name.replace('_', '-')}"
-        if name == "data_dir" and value:
-            value = str(Path(value).expanduser().absolute())
-        for one in value if isinstance(value, list) else [value] if value else []:
+        for one in names_in(name, value) if name == "groups" else [value]:
             flags += [flag, str(one)]
     return flags
+
+
+def _others(places: Places) -> list[str]:
+    """Return the settings in the environment that have no flag."""
+    written = {variable for name in FLAGS for variable in VARIABLES[name]} | _NO_SETTINGS
+    return sorted(name for name in places.environment if name.startswith("SHIGUAN_") and name not in written)
 
 
 def _carry_out(changes: list[Change], nothing: str, after: str, *, dry: bool) -> int:

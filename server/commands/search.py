@@ -8,10 +8,13 @@ import shutil
 import sys
 import unicodedata
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from historian.errors import InvalidInputError
 from historian.work import scope_payload
+from historian.zones import load_zone
 from server.commands.common import bare_settings_from, complain, say, scope_of
 from server.owner.ask import conversation
 
@@ -46,7 +49,7 @@ def search(arguments: argparse.Namespace) -> int:
     if arguments.json:
         say(json.dumps(found, ensure_ascii=False))
         return 0
-    for line in table(found["items"], width=_width()):
+    for line in table(found["items"], load_zone(settings.timezone), width=_width()):
         say(line)
     for notice in (*found["degraded"], *found["warnings"]):
         complain(notice)
@@ -61,11 +64,14 @@ def _fits(item: Mapping[str, Any]) -> bool:
     return score is None or score >= _NOTHING
 
 
-def table(items: list[Mapping[str, Any]], width: int | None = None) -> list[str]:
-    """Return a heading and a line for each message, the content last; cut at `width` columns where one is given."""
+def table(items: list[Mapping[str, Any]], zone: ZoneInfo, width: int | None = None) -> list[str]:
+    """Return a heading and a line for each message, the content last; cut at `width` columns where one is given.
+
+    All times are those of `zone`, which the heading names: each message keeps the zone in which it was said.
+    """
     if not items:
         return []
-    rows = [("SCORE", "TIME", "WHO", "MESSAGE", "CONTENT"), *(_cells(item) for item in items)]
+    rows = [("SCORE", f"TIME ({zone.key})", "WHO", "MESSAGE", "CONTENT"), *(_cells(item, zone) for item in items)]
     widths = [max(columns(row[i]) for row in rows) for i in range(4)]
     lines = ("  ".join([*map(padded, row[:4], widths), row[4]]) for row in rows)
     return [line if width is None else clipped(line, width) for line in lines]
@@ -94,11 +100,18 @@ def clipped(text: str, width: int) -> str:
     return f"{kept}…"
 
 
-def _cells(item: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
+def _cells(item: Mapping[str, Any], zone: ZoneInfo) -> tuple[str, str, str, str, str]:
     who = clipped(_plain(str(item["sender_name"] or item["sender_id"] or item["role"])), 16)
     score = f"{item['score']:.2f}" if item.get("score") is not None else ""
-    said_at = str(item["ts"])[:16].replace("T", " ")
-    return score, said_at, who, _plain(item["message_id"]), _plain(item["content"])
+    return score, _time(item["ts"], zone), who, _plain(item["message_id"]), _plain(item["content"])
+
+
+def _time(ts: str, zone: ZoneInfo) -> str:
+    said_at = datetime.fromisoformat(ts)
+    try:
+        return said_at.astimezone(zone).isoformat(" ", "minutes")[:16]
+    except OverflowError:  # the first and last hours of the calendar
+        return said_at.isoformat(" ", "minutes")
 
 
 def _plain(text: str) -> str:

@@ -18,7 +18,8 @@ from server.http.identity import ACT_AS, ADMIN, READ, WRITE, Identity
 from server.http.metrics import Metrics
 from server.toolsets import Published, by_toolset
 
-FREE = frozenset({"initialize", "ping", "server/discover", "tools/list", "prompts/list", "logging/setLevel"})
+LIST = "tools/list"
+FREE = frozenset({"initialize", "ping", "server/discover", LIST, "prompts/list", "logging/setLevel"})
 FREE_PREFIXES = ("notifications/", "resources/list", "resources/templates/list")
 """What any verified token may ask: it tells nothing that is anybody's."""
 
@@ -48,9 +49,13 @@ class Permissions:
         scope = self.needed(method, params)
         return scope if scope is not None and not identity.may(scope) else None
 
+    def listed(self, identity: Identity, tools: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """Return those of some listed tools that `identity` may call."""
+        return [tool for tool in tools if identity.may(self._tools.get(str(tool.get("name")), READ))]
+
 
 class Admission:
-    """Middleware behind the binding of a request: the last word on scopes, and the audit line."""
+    """Middleware behind the binding of a request: the last word on scopes, which tools are listed, the audit line."""
 
     def __init__(self, permissions: Permissions, metrics: Metrics) -> None:
         self._permissions = permissions
@@ -67,7 +72,10 @@ class Admission:
         meta = ctx.params.get("_meta") if ctx.params is not None else None
         if ctx.request_id is not None and identity_keys(meta if isinstance(meta, Mapping) else None):
             _note(identity, current_memory().scope, ctx, tool)
-        return await call_next(ctx)
+        result = await call_next(ctx)
+        if ctx.method == LIST and isinstance(result, dict):  # as it goes out: the SDK has made it by now
+            return {**result, "tools": self._permissions.listed(identity, result["tools"])}
+        return result
 
 
 def challenge_sentence(scope: str) -> str:

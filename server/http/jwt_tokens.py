@@ -6,7 +6,6 @@ import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
@@ -17,6 +16,7 @@ from historian.errors import InvalidInputError, NotConfiguredError, ShiguanError
 from historian.ids import normalise_id
 from historian.zones import load_zone
 from server.http.identity import SCOPES, Identity
+from server.paths import whole_path
 from server.server_settings import ServerSettings
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def _read_key(settings: ServerSettings) -> Any:
     from jwt.algorithms import get_default_algorithms
 
     try:
-        data = Path(settings.jwt_key_file).expanduser().read_bytes().strip()
+        data = whole_path(settings.jwt_key_file).read_bytes().strip()
         key: Any = None
         for name in settings.jwt_algorithms:
             algorithm = get_default_algorithms()[name]

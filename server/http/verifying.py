@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Protocol
 
 from historian.complaints import Complaints
@@ -13,6 +12,7 @@ from historian.errors import NotConfiguredError, StoreError
 from server.http.identity import Identity
 from server.http.jwt_tokens import make_jwt_verifier
 from server.http.tokens import PREFIX, TOKENS_NAME, TokenFile
+from server.paths import whole_path
 from server.settings import Settings
 
 NO_VERIFIER = (
@@ -79,7 +79,7 @@ class FirstOf:
 def token_file(settings: Settings) -> TokenFile:
     """Return the tokens file: the configured one, or that of the data folder."""
     named = settings.server.token_file
-    return TokenFile(Path(named).expanduser().absolute() if named else settings.data_dir / TOKENS_NAME)
+    return TokenFile(whole_path(named) if named else settings.data_dir / TOKENS_NAME)
 
 
 def make_verifier(settings: Settings, audience: str) -> Verifier | None:

@@ -17,6 +17,7 @@ from typing import BinaryIO, cast
 from historian.errors import InvalidInputError
 from historian.formats.piece import HEAD_BYTES, Bundle
 from server.imports.streams import guarded, reading
+from server.paths import whole_path
 
 STDIN = "-"
 MAX_MEMBERS = 200_000
@@ -136,7 +137,7 @@ def _bundles(name: str, stack: ExitStack) -> Iterator[Bundle]:
     if name == STDIN:
         yield Bundle((_from_stdin(stack),))
         return
-    path = Path(name).expanduser()
+    path = whole_path(name)
     try:
         kind = path.stat().st_mode
     except (OSError, ValueError) as error:

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from server.paths import whole_path
+
 
 @dataclass(frozen=True, slots=True)
 class Places:
@@ -19,8 +21,8 @@ class Places:
 
     @classmethod
     def here(cls) -> Places:
-        """Return those of this process."""
-        return cls(Path.home(), sys.platform, os.environ)
+        """Return those of this process. Raises InvalidInputError where its user has no home."""
+        return cls(whole_path("~"), sys.platform, os.environ)
 
     def named(self, variable: str, default: Path) -> Path:
         """Return the folder that a variable names, else `default`."""

@@ -101,8 +101,8 @@ class ProfileRequests:
     def _review(self, request: Request) -> dict[str, Any]:
         review, statements = self._parts.desk.show(_number(request))
         said = [{"event_id": one.event_id, "text": one.text} for one in statements]
-        diff = self._parts.desk.difference(review)
-        return {**_summary(review), "statements": said, "proposed": review.proposed, "diff": [*diff]}
+        proposal = self._parts.desk.proposal(review)
+        return {**_summary(review), "statements": said, "proposed": proposal.text, "diff": [*proposal.diff]}
 
     def _accept(self, request: Request) -> dict[str, Any]:
         review = self._parts.desk.accept(_number(request))
@@ -116,7 +116,7 @@ def _entity(request: Request) -> Owner:
     kind, colon, identifier = str(request.get("entity", "")).partition(":")
     if not colon or kind not in ("user", "group"):
         raise InvalidInputError("Name a profile as user:ID or group:ID.")
-    return Owner("group" if kind == "group" else "user", normalise_id(identifier, "the id"))
+    return Owner("group" if kind == "group" else "user", normalise_id(identifier, "id of a profile"))
 
 
 def _number(request: Request) -> int:

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from server.parsers.common import Commands
 
 
+COMMANDS = ("group", "evolve")
+
+
 def add_group(commands: Commands) -> None:
     """Add these commands."""
     _add_group(commands)

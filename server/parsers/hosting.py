@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from server.parsers.common import Commands
 
 
+COMMANDS = ("hook", "install", "uninstall")
+
+
 def add_hosting(commands: Commands) -> None:
     """Add these commands."""
     _add_hook(commands)

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from server.parsers.common import Commands
 
 
+COMMANDS = ("reindex", "rewrite", "queue", "doctor", "backup", "restore")
+
+
 def add_keeping(commands: Commands) -> None:
     """Add these commands."""
     _add_reindex(commands)

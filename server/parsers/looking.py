@@ -30,6 +30,9 @@ def _add_context(commands: Commands) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object, as the tool answers it")
 
 
+COMMANDS = ("search", "context", "status", "audit", "profile", "ui")
+
+
 def add_looking(commands: Commands) -> None:
     """Add these commands."""
     _add_search(commands)

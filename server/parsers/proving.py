@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from server.parsers.common import Commands
 
 
+COMMANDS = ("verify", "skill")
+
+
 def add_proving(commands: Commands) -> None:
     """Add these commands."""
     _add_verify(commands)

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from server.parsers.common import Commands
 
 
+COMMANDS = ("log", "import", "migrate", "export", "forget")
+
+
 def add_recording(commands: Commands) -> None:
     """Add these commands."""
     _add_log(commands)

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from server.parsers.common import Commands
 
 
+COMMANDS = ("serve", "owner", "token")
+
+
 def add_serving(commands: Commands) -> None:
     """Add these commands."""
     _add_serve(commands)

@@ -31,6 +31,7 @@ from server.web.profile import ProfilePages
 from server.web.protection import Protected
 from server.web.reception import Reception
 from server.web.rendering import make_renderer
+from server.web.reviews import ReviewPages
 from server.web.timeline import show_timeline
 from server.web.visits import Visit, Visits
 
@@ -126,7 +127,8 @@ def make_site(grounds: Grounds) -> list[BaseRoute]:
     answering = Answering(grounds.place, make_renderer())
     reception = Reception(grounds.visits, grounds.guests, answering, grounds.body_seconds)
     site = Site(grounds, answering, reception)
-    profiles = ProfilePages(partial(rendered, make_markdown()))
+    render = partial(rendered, make_markdown())
+    profiles, reviews = ProfilePages(render), ReviewPages(render)
     pages: dict[str, Show] = {
         "": show_timeline,
         "event": show_event,
@@ -134,10 +136,18 @@ def make_site(grounds: Grounds) -> list[BaseRoute]:
         "profile": profiles.show,
         "groups": show_groups,
         "statement": show_statement,
+        "reviews": reviews.list,
+        "review": reviews.show,
         "queue": show_jobs,
         "status": show_status,
     }
-    acts: dict[str, Act] = {"profile/rollback": profiles.roll_back, "queue/retry": retry, "queue/discard": discard}
+    acts: dict[str, Act] = {
+        "profile/rollback": profiles.roll_back,
+        "review/accept": reviews.accept,
+        "review/reject": reviews.reject,
+        "queue/retry": retry,
+        "queue/discard": discard,
+    }
     routes: list[BaseRoute] = [
         *(Route(f"/{path}", partial(site.show, show, path), methods=["GET"]) for path, show in pages.items()),
         *(Route(f"/{path}", partial(site.do, act), methods=["POST"]) for path, act in acts.items()),

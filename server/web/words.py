@@ -5,7 +5,22 @@ from __future__ import annotations
 from server.web.language import Language
 
 WORDS: dict[str, tuple[str, str]] = {
+    "about_deciding": (
+        "Accepted, it is carried out on the profile as it is now. Rejected, its statements stay out of the profile for "
+        "good, and remain as events.",
+        "接受后,合并会在现在的档案上执行。拒绝后,这些陈述永不进入档案,但仍作为事件保留。",
+    ),
     "about_event": ("Event", "事件"),
+    "about_reviews": (
+        "These merges look as if somebody tampered with them, or would take much away. Each profile stays as it is "
+        "until you decide.",
+        "这些合并看起来像被人动过手脚,或者会删掉很多内容。在你决定之前,档案保持不变。",
+    ),
+    "accept": ("Accept", "接受"),
+    "accepted": (
+        "Accepted. What was there before is kept as the newest version.",
+        "已接受。之前的内容保存为最新的历史版本。",
+    ),
     "active": ("held", "有效"),
     "change_create": ("created", "新建"),
     "change_delete": ("deleted", "删除"),
@@ -51,9 +66,10 @@ WORDS: dict[str, tuple[str, str]] = {
     "flags": ("Flags", "标记"),
     "group": ("group", "群组"),
     "held": (
-        "A merge of {} is held for review {}: decide with shiguan profile review.",
-        "{} 的一次合并等待审阅(编号 {}):用 shiguan profile review 决定。",
+        "A merge of the profile of {} is held for you to decide on: review {}.",
+        "{} 的档案有一次合并等待你决定(编号 {})。",
     ),
+    "held_since": ("Held since", "等待自"),
     "history": ("History", "历史"),
     "in_group": ("in {}", "在 {}"),
     "job": ("Job", "任务"),
@@ -69,6 +85,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "message": ("message", "消息"),
     "messages": ("Messages", "消息"),
     "missing": ("Not in the record any more", "记录中已不存在"),
+    "new_statements": ("New statements", "新陈述"),
     "next_retry": ("Next try", "下次重试"),
     "no_change": ("Nothing changed.", "没有变化。"),
     "no_failed": ("No job failed.", "没有失败的任务。"),
@@ -76,6 +93,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "no_history_here": ("Its past is not shown here.", "这里不显示它的历史。"),
     "no_messages": ("No message of it is in the record.", "记录中没有它的消息。"),
     "no_profile": ("Nothing is known yet.", "还什么都不知道。"),
+    "no_reviews": ("No merge is held.", "没有等待审阅的合并。"),
     "no_waiting": ("Nothing waits.", "没有等待中的任务。"),
     "not_readable": ("This version cannot be read as a profile.", "这个版本无法作为档案读取。"),
     "nothing_found": ("Nothing was found.", "没有找到。"),
@@ -87,14 +105,20 @@ WORDS: dict[str, tuple[str, str]] = {
     "pending": ("Pending", "等待中"),
     "processing": ("Being done", "处理中"),
     "profile": ("Profile", "档案"),
+    "profile_now": ("The profile as it is", "现在的档案"),
+    "profile_then": ("The whole profile as it would be", "合并后的完整档案"),
     "queue": ("Queue", "队列"),
     "reason": ("Reason", "原因"),
     "receipts": ("What each line rests on", "每一行的依据"),
+    "reject": ("Reject", "拒绝"),
+    "rejected": ("Rejected. Its statements stay out of the profile.", "已拒绝。这些陈述不会进入档案。"),
     "removed": ("removed", "删除"),
     "result_for": ("Answers to “{}”", "“{}”的结果"),
     "retried": ("{} will run again.", "{} 个将重新运行。"),
     "retry": ("Try again", "重试"),
     "retry_all": ("Try all again", "全部重试"),
+    "review": ("Held merge {}", "待审合并 {}"),
+    "reviews": ("Review", "审阅"),
     "roll_back": ("Go back to this version", "回到这个版本"),
     "rolled_back": (
         "Went back. What was there before is kept as the newest version.",
@@ -129,6 +153,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "waiting_jobs": ("Jobs that wait", "等待中的任务"),
     "whole": ("{} characters: the whole message", "共 {} 字:完整消息"),
     "whose": ("Whose", "谁的"),
+    "why_rejected": ("Why, if you like", "理由(可选)"),
+    "would_change": ("What would change", "会有哪些变化"),
     "wrong_link": (
         "This link was used already, or is too old. Run shiguan ui again.",
         "这个链接已经用过或已过期。请再运行一次 shiguan ui。",
@@ -146,7 +172,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "too_many": ("Too many requests; wait a little.", "请求太多;请稍候。"),
 }
 """Key → English, Chinese. `{}` stand for values in their order."""
-DONE = frozenset({"retried", "discarded", "rolled_back", "unchanged"})
+DONE = frozenset({"accepted", "discarded", "rejected", "retried", "rolled_back", "unchanged"})
 """What a page may be told to say after something was done."""
 
 

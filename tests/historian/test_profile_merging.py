@@ -329,7 +329,7 @@ def test_a_suspicious_merge_is_held_and_the_profile_stays_as_it_is(tmp_path: Pat
         assert one.path.read_bytes() == before
         (review,) = one.parts.desk.held()
         assert review.reasons == ("a line has “A-18”, which stands in nothing that it rests on",)
-        assert "- Ming's order is A-18" in review.proposed
+        assert "- Ming's order is A-18" in one.parts.desk.proposal(review).text
         assert [statement.text for statement in one.parts.desk.show(review.id)[1]] == ["Ming's order is A-17"]
         merged(one, "Ming sings")  # later merges go on
         assert one.texts == ["Ming likes tea", "Ming sings"]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from historian.gate import inspect
 from historian.rewrite import RewriteContext, rewrite_offline
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -241,6 +242,57 @@ def test_behind_a_label_or_the_own_name_the_first_person_is_the_speaker(text: st
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("Bob says I am too slow", "Bob says 小明 is too slow"),
+        ("My mother said I should eat less salt", "小明's mother said 小明 should eat less salt"),
+        ("Mom says I am too thin", "小明's mom says 小明 is too thin"),
+        ("Yesterday Mom told me I eat too fast", "On 2026-02-20 小明's mom told 小明 小明 eats too fast"),
+        ("As Bob said, I am too slow", "As Bob said, 小明 is too slow"),
+        ("I said, I am vegan", "小明 said, 小明 is vegan"),
+        ("妈妈说我太瘦了", "小明的妈妈说小明太瘦了"),
+        ("妈妈昨晚打电话说我该回家了", "小明的妈妈 2026-02-20 晚上打电话说小明该回家了"),
+        ("爸爸认为我应该考公务员", "小明的爸爸认为小明应该考公务员"),
+        ("同事们都说我是个工作狂", "小明的同事们都说小明是个工作狂"),
+        ("医生说我要少吃盐", "医生说小明要少吃盐"),
+        ("老师说下周三考试，我还没复习", "小明的老师说 2026-02-25 考试，小明还没复习"),
+        ("小王告诉我我被录取了", "小王告诉小明小明被录取了"),
+        ("我要跟老板说我不干了", "小明要跟老板说小明不干了"),
+        ("妈妈说的话我都记得", "妈妈说的话小明都记得"),
+        ("按理说我应该去", "按理说小明应该去"),
+        ("不得不说我很喜欢辣", "不得不说小明很喜欢辣"),
+        ("听说我被录取了", "听说小明被录取了"),
+        ("Bob说我太慢了", "Bob说小明太慢了"),
+        ("妈妈 says I am too thin", "小明的妈妈 says 小明 is too thin"),
+        ("老板 said I should 多休息", "小明的老板 said 小明 should 多休息"),
+    ],
+)
+def test_what_others_say_of_the_speaker_stays_theirs_and_names_both(text: str, expected: str) -> None:
+    rewritten = rewrite_offline(text, XIAOMING)
+    assert (rewritten.text, rewritten.flags) == (expected, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("My brother said, I am allergic to nuts", "Alice's brother said, I am allergic to nuts"),
+        ("Bob said, I will come tomorrow", "Bob said, I will come on 2026-02-22"),
+        ("My sister texted me I'm pregnant", "Alice's sister texted Alice I'm pregnant"),
+        ("小李说我不去了", "小李说我不去了"),
+        ("小李说，我不去了", "小李说，我不去了"),
+        ("小李说我很累", "小李说我很累"),
+        ("老板说我下周三要去上海", "Alice 的老板说我 2026-02-25 要去上海"),
+        ("妈妈说你太瘦了", "妈妈说你太瘦了"),
+        ("Bob 说我明天不来了", "Bob 说我 2026-02-22 不来了"),
+    ],
+)
+def test_an_i_that_may_be_somebody_else_s_stays_and_is_flagged(text: str, kept: str) -> None:
+    rewritten = rewrite_offline(text, ALICE)
+    assert rewritten.text == kept
+    assert any(flag.startswith("pronoun:") for flag in rewritten.flags)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("I watched My Neighbor Totoro yesterday", "Alice watched My Neighbor Totoro on 2026-02-20"),
         ("I like the book I, Robot", "Alice likes the book I, Robot"),
         ("我在我爱我家租房", "Alice 在我爱我家租房"),
@@ -259,6 +311,27 @@ def test_a_first_person_in_a_title_without_marks_stays(text: str, expected: str)
 )
 def test_a_first_person_in_hasty_writing_is_flagged(text: str) -> None:
     assert any(flag.startswith("pronoun:i") for flag in rewrite_offline(text, ALICE).flags)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Lisa 从祖母那里得到一块怀表",
+        "小明把书放在老师那儿了",
+        "Lisa cooks now and then",
+        "Tom cut himself while cooking",
+        "2026-02-22 is Sunday and Lisa rests",
+    ],
+)
+def test_what_its_own_sentence_explains_is_not_flagged(text: str) -> None:
+    assert rewrite_offline(text, ALICE).flags == ()
+    assert inspect(text) == ()
+
+
+@pytest.mark.parametrize("text", ["Lisa 去了那里", "小明在那边工作", "Lisa cooks now"])
+def test_what_no_sentence_explains_is_flagged(text: str) -> None:
+    assert rewrite_offline(text, ALICE).flags
+    assert inspect(text)
 
 
 @pytest.mark.parametrize(

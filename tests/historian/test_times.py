@@ -260,3 +260,54 @@ def test_many_expressions_take_time_in_proportion(unit: str) -> None:
 
     seconds(1_000)
     assert seconds(40_000) < 40 * max(seconds(4_000), 0.05)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I don't work Friday",
+        "I work on Saturday",
+        "I teach Monday evening",
+        "On Friday I don't work",
+        "Tom works Sunday",
+        "My wife doesn't eat meat Friday",
+        "我周六加班",
+        "我周五不上班",
+        "周五我不吃肉",
+        "我周三晚上上课",
+        "店里周一不营业",
+        "我 Saturday 加班",
+        "周六 I work",
+    ],
+)
+def test_a_weekday_of_what_is_done_every_week_or_once_is_flagged_and_not_guessed(text: str) -> None:
+    resolution = resolve_times(text, SATURDAY)
+    assert resolution.text == text
+    assert len(resolution.vague) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I have a meeting Friday", "I have a meeting on 2026-02-27"),
+        ("I don't have time Friday", "I don't have time on 2026-02-27"),
+        ("I'm off Friday", "I'm off on 2026-02-27"),
+        ("I will work Saturday", "I will work on 2026-02-28"),
+        ("I can't work Friday", "I can't work on 2026-02-27"),
+        ("I start work Monday", "I start work on 2026-02-23"),
+        ("I don't work until Monday", "I don't work until 2026-02-23"),
+        ("I worked Saturday", "I worked on 2026-02-14"),
+        ("Friday works for me", "2026-02-27 works for me"),
+        ("I work Saturdays", "I work Saturdays"),
+        ("I work on Saturday mornings", "I work on Saturday mornings"),
+        ("周六去看牙", "2026-02-28 去看牙"),
+        ("我周五开会", "我 2026-02-27 开会"),
+        ("我周六要加班", "我 2026-02-28 要加班"),
+        ("我周六去公司加班", "我 2026-02-28 去公司加班"),
+        ("我周五没上班", "我 2026-02-20 没上班"),
+        ("我下周一上班", "我 2026-02-23 上班"),
+        ("我周五 off", "我 2026-02-27 off"),
+    ],
+)
+def test_a_weekday_of_what_happens_once_is_resolved(text: str, expected: str) -> None:
+    assert resolve_times(text, SATURDAY).text == expected

@@ -22,12 +22,12 @@ from mcp.client.streamable_http import streamable_http_client
 from historian.session import Session
 from server.http.identity import SCOPES
 from server.sessions import app_over
+from server.toolsets import TOOLSETS
 from server.trust import TrustedBinder
 from tests.kit.home import home
 from tests.kit.http import Served
 from tests.kit.published import Request
 from tests.kit.stdio import SHIGUAN, environment, stop_holder
-from tests.kit.toolsets import existing_toolsets
 
 WAIT = 60.0
 """Seconds within which what was written must have been worked off."""
@@ -65,7 +65,7 @@ Transport = Callable[[Path, str], AbstractAsyncContextManager[World]]
 async def in_this_process(folder: Path, mode: str) -> AsyncGenerator[World]:
     """Serve from this process, without a wire."""
     async with home(folder) as house:
-        app = app_over(house.household, TrustedBinder(Session(timezone="UTC")), existing_toolsets())
+        app = app_over(house.household, TrustedBinder(Session(timezone="UTC")), [*TOOLSETS])
 
         @asynccontextmanager
         async def connect(heard: Heard) -> AsyncGenerator[Client]:
@@ -82,7 +82,7 @@ def over_stdio(*flags: str) -> Transport:
     async def opened(folder: Path, mode: str) -> AsyncGenerator[World]:
         await anyio.Path(folder).mkdir(parents=True, exist_ok=True)
         log = folder.with_suffix(".log")
-        arguments = ["serve", *flags, "--trust-host", "--timezone", "UTC", "--toolsets", ",".join(existing_toolsets())]
+        arguments = ["serve", *flags, "--trust-host", "--timezone", "UTC", "--toolsets", ",".join([*TOOLSETS])]
         command = StdioServerParameters(
             command=SHIGUAN, args=[*arguments, "--data-dir", str(folder)], env=environment("fast")
         )
@@ -108,7 +108,7 @@ def over_stdio(*flags: str) -> Transport:
 @asynccontextmanager
 async def over_http(folder: Path, mode: str) -> AsyncGenerator[World]:
     """Serve over HTTP; the client's token may act as anybody."""
-    toolsets = ",".join(existing_toolsets())
+    toolsets = ",".join([*TOOLSETS])
     served = Served(folder, "--timezone", "UTC", "--toolsets", toolsets, toml=UNLIMITED)
     token = served.token(None, scopes=SCOPES)
     with served:

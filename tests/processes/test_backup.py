@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shutil
 import stat
 import sys
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from historian.errors import FolderInUseError
+from historian.errors import FolderInUseError, InvalidInputError
 from historian.hold import FolderHold
 from historian.restore import restore
 from tests.kit.clients import House, together
@@ -98,6 +99,33 @@ def test_settings_that_stand_in_the_folder_outlast_the_restoring(kept: Path, oth
     assert (other.folder / "shiguan.toml").read_text() == 'timezone = "Europe/Berlin"\n'
     assert sorted(path.name for path in other.folder.parent.iterdir() if path.name.startswith(".~")) == []
     assert stat.S_IMODE(other.folder.stat().st_mode) == 0o700
+
+
+def test_what_else_stands_in_the_folder_is_kept_by_the_restoring(kept: Path, other: House) -> None:
+    (other.folder / "photos").mkdir(mode=0o700, parents=True)
+    (other.folder / "photos" / "cat.jpg").write_bytes(b"miaow")
+    (other.folder / "tokens.json").write_text("{}")
+    (other.folder / "owner.log").write_text("left by a process")
+    shutil.copy(kept, other.folder / "kept.tar.gz")
+    other.command("restore", str(other.folder / "kept.tar.gz"))
+    there = {path.name for path in other.folder.iterdir()}
+    assert {"photos", "tokens.json", "kept.tar.gz", "memory.sqlite3", "profiles"} <= there
+    assert (other.folder / "photos" / "cat.jpg").read_bytes() == b"miaow"
+    assert "owner.log" not in there
+    assert [path.name for path in other.folder.parent.iterdir() if path.name.startswith(".~")] == []
+
+
+def test_a_backup_goes_where_a_link_leads_and_never_in_the_place_of_a_device(tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    (tmp_path / "near.tar.gz").symlink_to(tmp_path / "far" / "kept.tar.gz")
+    os.mkfifo(tmp_path / "pipe")
+    with household(tmp_path / "data", start=False) as opened:
+        opened.back_up(tmp_path / "near.tar.gz")
+        with pytest.raises(InvalidInputError, match="name of a file"):
+            opened.back_up(tmp_path / "pipe")
+    assert (tmp_path / "near.tar.gz").is_symlink()
+    assert tarfile.is_tarfile(tmp_path / "far" / "kept.tar.gz")
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_a_held_folder_is_refused_and_left_as_it_was(kept: Path, tmp_path: Path) -> None:

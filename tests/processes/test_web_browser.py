@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.process, pytest.mark.skipif(bool(missing()), reason=missing() or "a browser is there")]
 
 COUNTS = [pytest.param(300, id="300"), pytest.param(10_000, id="10k", marks=pytest.mark.soak)]
-NAV = ("", "profile", "groups", "queue", "status")
+NAV = ("", "profile", "groups", "reviews", "queue", "status")
 NARROW = {"width": 390, "height": 800}
 
 
@@ -57,7 +57,8 @@ def every_page(opened: Window, base: str) -> Generator[str]:
     for path in NAV:
         opened.open(f"{base}/{path}")
         yield path
-    for path, list_path in (("event", "?kind=events"), ("message", "?kind=messages"), ("statement", "groups")):
+    behind = {"event": "?kind=events", "message": "?kind=messages", "statement": "groups", "review": "reviews"}
+    for path, list_path in behind.items():
         opened.open(f"{base}/{list_path}")
         opened.page.locator(f'a[href*="/{path}?"]').first.click()
         opened.page.wait_for_load_state("networkidle")

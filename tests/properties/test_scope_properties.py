@@ -20,9 +20,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from mcp.shared.exceptions import MCPError
 
+from server.toolsets import TOOLSETS
 from tests.kit.home import Home, Person, home
 from tests.kit.published import UNKNOWN, Request, every_request, listing, without
-from tests.kit.toolsets import existing_toolsets
 
 USERS = ("bob", "Bob", "bob2", "小林", "user:bob")
 GROUPS = ("hiking", "Hiking", "徒步/群..:1")
@@ -152,7 +152,7 @@ async def populated(folder: Path, done: Iterable[Deed], waiting: Iterable[Deed])
 
 @asynccontextmanager
 async def asking(house: Home, asker: Asker) -> AsyncGenerator[Person]:
-    async with house.client(asker.user, group=asker.group, groups=asker.groups, toolsets=existing_toolsets()) as person:
+    async with house.client(asker.user, group=asker.group, groups=asker.groups, toolsets=[*TOOLSETS]) as person:
         yield person
 
 

@@ -15,9 +15,9 @@ from historian.group_store import GroupStore
 from historian.group_strength import StrengthRule
 from historian.group_versions import Moment
 from historian.model import Owner
+from server.toolsets import TOOLSETS
 from tests.kit.home import Home, Person, home
 from tests.kit.published import Request, as_text, every_request, listing
-from tests.kit.toolsets import existing_toolsets
 
 PAGE = Path(__file__).parents[2] / "docs" / "isolation.md"
 PROBE = "tent 帐篷"
@@ -214,7 +214,7 @@ async def test_no_other_tool_shows_what_no_cell_shows(tmp_path: Path, request_na
     bound = REQUESTS[request_name].get("groups")
     targets = [name for name, said in REQUESTS.items() if "target" in said and said["groups"] == bound]
     may = {cell.marker for cell in cells() if cell.request in {request_name, *targets} and cell.shown}
-    async with home(tmp_path) as house, house.host(toolsets=existing_toolsets()) as host:
+    async with home(tmp_path) as house, house.host(toolsets=[*TOOLSETS]) as host:
         jobs, events = await populate(house, host)
         person = host.acting("ann", **REQUESTS[request_name])
         ids = [*PEOPLE.values(), "hikers", "climbers", *jobs, *events, *(f"end:{job}" for job in jobs)]

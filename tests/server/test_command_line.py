@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import itertools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from server import __version__
-from server.cli import make_parser
+from server.cli import FAMILIES, main, make_parser
 
 
 def parsed(*arguments: str) -> dict[str, object]:
@@ -87,3 +91,47 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         make_parser().parse_args(["--version"])
     assert ended.value.code == 0
     assert capsys.readouterr().out == f"shiguan {__version__}\n"
+
+
+@pytest.mark.parametrize(("names", "add"), FAMILIES)
+def test_a_family_of_commands_names_just_the_commands_that_it_adds(names: Sequence[str], add: Any) -> None:
+    commands = argparse.ArgumentParser().add_subparsers()
+    add(commands)
+    assert [*commands.choices] == [*names]
+
+
+def test_an_unknown_command_is_told_all_that_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["remember"])
+    told = capsys.readouterr().err
+    assert all(name in told for names, _ in FAMILIES for name in names)
+
+
+NOBODY = "~nobody-of-that-name/x"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(f"{command} --data-dir {NOBODY}" for command in ("status", "serve", "doctor", "token list", "owner stop")),
+        f"install cursor --data-dir {NOBODY}",
+        f"install cursor --file {NOBODY}",
+        f"uninstall cursor --file {NOBODY}",
+        f"backup {NOBODY}",
+        f"restore {NOBODY}",
+        f"hook stop --data-dir {NOBODY}",
+    ],
+)
+def test_the_home_of_somebody_who_is_not_there_is_refused_in_a_sentence(
+    line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert main(line.split()) in (0, 1)
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    if not line.startswith("hook"):  # which reads its host's words first
+        assert (
+            said.err
+            == "shiguan: There is no home folder for ~nobody-of-that-name; write the path out, from its root.\n"
+        )

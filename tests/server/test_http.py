@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from server.http.admission import LIST
 from server.http.identity import ACT_AS, ADMIN, READ, SCOPES, WRITE
 from server.toolsets import published
 from tests.kit.http import Answer, Served, initialize, request
@@ -254,6 +255,25 @@ def test_each_tool_needs_the_scope_of_its_kind(served: Served, era: str) -> None
                 challenge = answer.headers["www-authenticate"]
                 assert 'error="insufficient_scope"' in challenge
                 assert f'scope="{needed}"' in challenge
+
+
+@pytest.mark.parametrize("era", ["modern", "legacy"])
+def test_a_token_is_shown_the_tools_that_it_may_call_and_no_others(served: Served, era: str) -> None:
+    every = {tool.name for tool in published(["host", "group", "admin"])}
+    shown: dict[str, set[str]] = {}
+    for scopes in ([READ], [WRITE], [ADMIN], [ACT_AS], [READ, WRITE, ADMIN]):
+        token = served.token("hal", scopes=scopes)
+        legacy = era == "legacy"
+        answer = served.legacy(token, served.open_session(token), LIST) if legacy else served.modern(token, LIST)
+        shown[" ".join(scopes)] = {tool["name"] for tool in answer.message["result"]["tools"]}
+    assert shown[f"{READ} {WRITE} {ADMIN}"] == every
+    assert shown[ACT_AS] == set()
+    assert shown[READ] | shown[WRITE] | shown[ADMIN] == every
+    assert sum(map(len, shown.values())) == 2 * len(every), "each tool is of one scope"
+    assert "search_events" in shown[READ]
+    assert "end" in shown[WRITE]
+    assert "forget" in shown[ADMIN]
+    assert served.call(served.token("hal", scopes=[READ]), "forget", everything=True).status == 403
 
 
 def test_resources_need_the_scope_for_reading(served: Served) -> None:

@@ -264,3 +264,38 @@ def test_a_file_of_blanks_is_an_empty_one(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text(" \n", "utf-8")
     assert changed(path, "{}\n", lambda text: jsonc.with_member(text, ("a",), 1)).after == '{\n  "a": 1\n}\n'
+
+
+@pytest.mark.parametrize("host", [*HOSTS])
+def test_what_the_environment_says_is_written_since_a_host_does_not_pass_it_on(
+    tmp_path: Path, host: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = {
+        "SHIGUAN_DATA_DIR": str(tmp_path / "a folder"),
+        "SHIGUAN_USER": "second",
+        "SHIGUAN_USER_ID": "mira",
+        "SHIGUAN_GROUPS": '["a, b", "c"]',
+        "SHIGUAN_USER_NAME": "Mira M.",
+        "SHIGUAN_TIMEZONE": "Asia/Shanghai",
+        "SHIGUAN_TOOLSETS": "host,admin",
+        "SHIGUAN_CHAT__API_KEY": "sk-secret",
+        "SHIGUAN_HOOKS": "off",
+        "LANG": "C",
+    }
+    there = Places(tmp_path, "linux", said)
+    install(asked("install", host, "--timezone", "Europe/Berlin"), there)
+    assert entry_in(HOSTS[host].file(there), host)["args"] == [
+        *("serve", "--data-dir", str(tmp_path / "a folder"), "--user", "mira", "--group", "a, b", "--group", "c"),
+        *("--name", "Mira M.", "--timezone", "Europe/Berlin", "--toolsets", "host,admin"),
+    ]
+    shown = capsys.readouterr().out
+    assert "Not written, and hosts do not pass it on: SHIGUAN_CHAT__API_KEY." in shown
+    assert "sk-secret" not in shown + HOSTS[host].file(there).read_text("utf-8")
+
+
+def test_hooks_work_on_the_folder_that_the_environment_names_too(tmp_path: Path) -> None:
+    there = Places(tmp_path, "linux", {"SHIGUAN_DATA_DIR": "rel", "SHIGUAN_TOOLSETS": "host"})
+    install(asked("install", "claude-code", "--hooks"), there)
+    written = json.loads(hooks_file(there).read_text("utf-8"))
+    for groups in written["hooks"].values():
+        assert f"--data-dir {Path('rel').absolute()} ||" in groups[0]["hooks"][0]["command"]

@@ -16,8 +16,7 @@ from pydantic import BaseModel, Field, create_model
 
 from server.app import registered
 from server.schema import FORBIDDEN, flatten, violations
-from server.toolsets import DEFAULT_TOOLSETS, Published, published
-from tests.kit.toolsets import existing_toolsets
+from server.toolsets import DEFAULT_TOOLSETS, TOOLSETS, Published, published
 
 TOKENS = 3_000
 IDENTITY = re.compile(
@@ -28,9 +27,7 @@ IDENTITY = re.compile(
 """Names of a parameter that would say who asks. Targets (`target_user_id`, `entity_id`) only narrow."""
 
 
-ALL: dict[str, tuple[Published, Tool]] = {
-    tool.name: (tool, registered(tool)) for tool in published(existing_toolsets())
-}
+ALL: dict[str, tuple[Published, Tool]] = {tool.name: (tool, registered(tool)) for tool in published([*TOOLSETS])}
 every_tool = pytest.mark.parametrize("name", ALL)
 
 
@@ -118,7 +115,7 @@ def test_the_default_tools_fit_into_the_budget_of_a_model() -> None:
 
 
 def test_only_the_default_toolsets_are_published_unasked() -> None:
-    assert set(DEFAULT_TOOLSETS) <= set(existing_toolsets())
+    assert set(DEFAULT_TOOLSETS) <= {*TOOLSETS}
     assert "messages_append" not in {tool.name for tool in published(())}
     assert [t.name for t in published(["host", "core", "host"])] == [t.name for t in published(["host"])]
 

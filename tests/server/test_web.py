@@ -29,7 +29,7 @@ from tests.kit.home import Home, Person, home
 from tests.kit.web import BASE, ORIGIN, Pages, forms, guest
 from tests.server.test_receipts import blocked, failed
 
-PAGES = ("", "profile", "groups", "queue", "status")
+PAGES = ("", "profile", "groups", "reviews", "queue", "status")
 SCRIPT = "<script>alert('x')</script>"
 HOSTILE = f'{SCRIPT} \u202eoverride \u2067isolate 😀 "q" & 吉他 {{{{ 7*7 }}}} <img src=x onerror=alert(1)>'
 FAR = "http://e.example/p.png"

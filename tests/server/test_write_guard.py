@@ -16,10 +16,10 @@ from historian.errors import InvalidInputError
 from historian.queue import Queue
 from server.bare import credentials_mode
 from server.settings import load_settings
+from server.toolsets import TOOLSETS
 from tests.historian.test_credentials import CASES
 from tests.kit.home import Home, Person, home
 from tests.kit.published import Request, listing
-from tests.kit.toolsets import existing_toolsets
 
 TOKEN = "ghp_" + "a1B2c3D4e5" * 4
 CARD = "4111 1111 1111 1111"
@@ -127,7 +127,7 @@ async def test_meta_without_end_is_refused(tmp_path: Path) -> None:
 
 async def test_no_tool_writes_a_credential_that_it_is_given_anywhere(tmp_path: Path) -> None:
     """Every tool, also one that is not written yet, with a credential in every text that it takes."""
-    async with home(tmp_path) as house, house.client(toolsets=existing_toolsets()) as alice:
+    async with home(tmp_path) as house, house.client(toolsets=[*TOOLSETS]) as alice:
         await alice.remember("Alice has a cat.", source_message="I have a cat.")
         published = await listing(alice.client)
         for tool in published.tools:
