@@ -111,7 +111,7 @@ _WEEKLY: Final = lazy_pattern(
     re.IGNORECASE,
 )
 _DONE_WEEKLY: Final = lazy_pattern(
-    r"(?:上班|加班|值班|轮班|上课|补课)(?!族|路|的|时)|休息(?![室日])|轮休|[双单]休|营业|[开关]门|(?<!的)工作(?=$|[。！？；，、,.!?;\s])|不[吃喝]|"
+    r"(?:上班|加班|值班|轮班|上课|补课)(?!族|路|的|时)|休息(?![室日])|轮休|[双单]休|营业|[开关]门|办公(?![室楼桌软])|(?<!的)工作(?=$|[。！？；，、,.!?;\s])|不[吃喝]|"
     r"(?:\b(?:I|you|we|they|he|she|(?:[Mm]y|[Oo]ur)\s\w+|[A-Z][a-z]+)\s|[我\u4e00-\u9fff]\s?)"
     r"(?:(?:also|still|only|both|do(?:es)?n['’]t|do(?:es)?\snot|never)\s){0,2}"
     r"(?:works?|teach(?:es)?|trains?|volunteers?|coach(?:es)?|practi[cs]es?|babysits?|eats?|drinks?|cooks?|smokes?|swims?|"
