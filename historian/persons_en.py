@@ -23,7 +23,7 @@ _ASIDE: Final = r"(?:,\s(?!(?:and|but|or|he|she|they|you|we|it|the)\b)[a-z][^,.;
 _VERB: Final = lazy_pattern(rf"(?P<adverbs>{_ASIDE}(?:\s{ADVERB}){{0,2}})\s(?P<verb>[A-Za-z]+(?:['’]t)?)(?![\w-])")
 _BARE_VERB: Final = lazy_pattern(r"(?P<adverbs>)\s(?P<verb>[A-Za-z]+(?:['’]t)?)(?![\w-])")
 _INVERTED: Final = lazy_pattern(
-    r"(?:^|[.!?,;:\n]\s|\b(?:so|why|how|who|what|when|then|where|nor|neither)\s)"
+    r"(?:^|[.!?,;:\n]\s|\b(?:so|why|how|who|what|when|then|where|nor|neither|never|rarely|seldom|hardly|scarcely|only|-\d\d)\s)"
     r"(?P<verb>do|am|have|did|can|could|will|would|should|may|might|must|was|had|don['’]t|haven['’]t)\s$",
     re.IGNORECASE,
 )

@@ -85,6 +85,8 @@ _BARE_WEEKDAY: Final = compile_shared(
 _NUMBER_BEFORE: Final = lazy_pattern(r"(?<![0-9月])(?P<number>3[01]|[12][0-9]|[1-9])[号日]\s?[(（,，]?\s?$")
 _NUMBER_AFTER: Final = lazy_pattern(r"\s?[(（,，]?\s?(?P<number>3[01]|[12][0-9]|[1-9])[号日](?![楼线院室])")
 """The day of the month beside a weekday: 19号周四, 周四（19号）."""
+_BEGINS: Final = lazy_pattern("起(?![床飞来得])|开始")
+"""From a day on: one that was, or one that will be."""
 _MORE_DAYS: Final = lazy_pattern(MORE_DAYS)
 _MONTH_STEP: Final = compile_shared(
     _STEP + rf"月(?![亮球饼嫂台])(?:份)?(?:(?:\s?的?\s?{_DAY_OF_MONTH}{_THEN})|月?{_EDGE})?"
@@ -222,7 +224,8 @@ def _bare_weekday(match: re.Match[str], said: Said) -> Value | None:
         return days.weekday_dated(said.today, number, int(dated["number"]), past=past)
     reported = not past and clauses.reports(start, end)
     found = (days.most_recent if past or reported else days.coming)(said.today, number)
-    return days.unsure(found) if reported is None or clauses.may_recur(start, end) else found
+    begins = not past and _BEGINS.match(match.string, end) is not None and not clauses.is_announced(start, end)
+    return days.unsure(found) if reported is None or begins or clauses.may_recur(start, end) else found
 
 
 def _month_step(match: re.Match[str], said: Said) -> Value | None:

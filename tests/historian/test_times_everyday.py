@@ -30,6 +30,18 @@ WEDNESDAY = datetime.fromisoformat("2026-03-11T15:20:00+08:00")
         ("周四没时间吃饭，周五没空", "2026-03-12 没时间吃饭，2026-03-13 没空"),
         ("Ida is away from Friday to next Monday", "Ida is away from 2026-03-13 to 2026-03-16"),
         ("The call moved from Friday to tomorrow", "The call moved from 2026-03-13 to 2026-03-12"),
+        ("Mum rang, she's coming Sunday", "Mum rang, she's coming on 2026-03-15"),
+        ("The coming Monday is a holiday", "2026-03-16 is a holiday"),
+        ("Ida could meet us on Monday", "Ida could meet us on 2026-03-16"),
+        (
+            "It was sent on Monday and should arrive on Friday",
+            "It was sent on 2026-03-09 and should arrive on 2026-03-13",
+        ),
+        ("Ida fed the cat on Monday", "Ida fed the cat on 2026-03-09"),
+        ("Ida had finished by Thursday", "Ida had finished by 2026-03-05"),
+        ("周四手机被偷", "2026-03-05 手机被偷"),
+        ("周四那天下大雨", "2026-03-05 那天下大雨"),
+        ("周五以来一直咳嗽", "2026-03-06 以来一直咳嗽"),
         ("小王周五没来上班", "小王 2026-03-06 没来上班"),
         ("下周一、周三和周五我要值班", "2026-03-16、2026-03-18 和 2026-03-20 我要值班"),
         ("下周一三五要值夜班", "2026-03-16 2026-03-18 2026-03-20 要值夜班"),
@@ -65,10 +77,27 @@ def test_everyday_days_are_read_as_they_are_meant(said: str, becomes: str) -> No
 
 
 @pytest.mark.parametrize(
+    ("said", "becomes"),
+    [
+        ("Neither I nor Tom smoke", "Neither Mara nor Tom smoke"),
+        ("Rarely do I eat meat", "Rarely does Mara eat meat"),
+        ("Not until Monday did I notice", "Not until 2026-03-09 did Mara notice"),
+        ("I dug the garden on Monday", "Mara dug the garden on 2026-03-09"),
+        ("I overheard it", "Mara overheard it"),
+        ("我行我素是他的风格", "我行我素是他的风格"),
+        ("他们卿卿我我", "他们卿卿我我"),
+    ],
+)
+def test_verbs_and_sayings_around_the_speaker_stay_sound(said: str, becomes: str) -> None:
+    assert rewrite_offline(said, RewriteContext(WEDNESDAY, "Mara")).text == becomes
+
+
+@pytest.mark.parametrize(
     ("said", "flag"),
     [
         ("昨天十点才睡", "time:十点"),
         ("Ida is away from Friday to tomorrow", "time:tomorrow"),
+        ("从周一开始发烧", "time:周一"),
         ("下周五到下周三出差", "time:下周三"),
         ("Ida ran last Monday and Friday", "time:Friday"),
         ("Let's meet Thursday the 18th", "time:Thursday the 18th"),
