@@ -122,7 +122,8 @@ HAD_DONE: Final = lazy_pattern(
 """With `by` before a day: it was so by then."""
 SCHEDULED: Final = lazy_pattern(
     r"\b(?:and|but)\s(?:(?:I|he|she|it|we|they)\s)?(?:then\s)?(?:leaves?|fly|flies|go|goes|comes?|returns?|starts?|begins?|ends?|opens?|"
-    r"closes?|moves?|arrives?|departs?|heads?|travels?)\b[^,.;!?]{0,24}$",
+    r"closes?|moves?|arrives?|departs?|heads?|travels?)\b[^,.;!?]{0,24}$|"
+    r"\b(?:booked|reserved|cancell?ed|rescheduled|postponed)\s(?:the\s)?$",
     re.IGNORECASE,
 )
 """Before a weekday, behind a word of the past: what is planned all the same (got back and leaves again Monday)."""

@@ -20,7 +20,7 @@ _REACH: Final = 120
 
 _SHALL_ZH: Final = (
     r"(?<![重主首摘纪概纲简])要(?![求素点紧闻塞害领职案务])|"
-    r"(?<![聚约晚年宴大协例社机商展庙酒集学工乐歌舞茶动博盛幽体领误教意])(?<!家长)(?<!主题)(?<![开办]班)会(?![议员计场所长展费话见晤谈堂馆客诊籍])"
+    r"(?<![聚约晚年宴大协例社机商展庙酒集学工乐歌舞茶动博盛幽体领误教意的])(?<!家长)(?<!主题)(?<![开办]班)会(?![议员计场所长展费话见晤谈堂馆客诊籍])"
 )
 """要 and 会 as words of their own: not in 重要, 会议, 机会, 学会."""
 _SOON_ZH: Final = lazy_pattern(r"快[^。，]{0,10}了|" + _SHALL_ZH)
@@ -123,7 +123,7 @@ _ENDS_CLAUSE: Final = lazy_pattern(r"\b(?:until|till|before|by|since|after|from)
 _SENTENCE: Final = lazy_pattern(r"[。！？!?\n；;]|\.\s")
 _TOLD: Final = lazy_pattern(
     r"告诉|[跟对向][^，。；！？]{1,6}[说讲提](?![明服前])|(?<![听小传据再来])说(?![服明不话法])|表示|承认|透露|抱怨|提到|决定|提出|答应|拒绝|同意|"
-    r"通知|宣布|公布|回复|确认|收到|遇到|碰到"
+    r"通知|宣布|公布|回复|确认|收到|遇到|碰到|[让叫约催][我他她](?!们)"
 )
 """What is told on a day has happened, where no word of the future stands before it: 小王周一告诉李哲."""
 _DECIDED: Final = frozenset(words("决定 提出 答应 拒绝 同意 通知 宣布 公布 回复 确认 收到 遇到 碰到"))
@@ -266,7 +266,7 @@ class Clauses:
         before = self.text[left:start] + self.text[end : told.start()]
         if _NOT_TOLD.search(before):
             return False
-        if told.group() in _DECIDED or not before.strip() or _SPOKEN.search(before):
+        if told.group() in _DECIDED or told.group()[0] in "让叫约催" or not before.strip() or _SPOKEN.search(before):
             return None
         return True if _OPEN.search(self.text, told.end(), right + 1) is None else None
 

@@ -84,6 +84,10 @@ _BARE_WEEKDAY: Final = compile_shared(
     rf"(?<![每逢隔一二两三四五六七八九十几0-9整各上下这本单双数多周个色性姓到至]){_WEEK}{_WEEKDAY}(?!餐厅|俱乐部|影展){_THEN}"
     rf"|(?:(?<=[到至和、])|(?<=[周期拜][一二三四五六日天])){_WEEK}{_WEEKDAY}{_THEN}"
 )
+_AND_DAYS: Final = lazy_pattern(r"(?:\s?(?:[、和与及跟]|以及)?\s?(?:周|星期|礼拜)[一二三四五六日天]){1,6}")
+"""Further days of which the same is said: 周六、周日都在家."""
+_AHEAD: Final = lazy_pattern(r"(?:[订买抢约退]|预订|预约|报名|取消|推[掉迟])(?:了|到了?|好了?|的)?\s?$")
+"""Before a weekday: what is done ahead of it (买了周三的机票)."""
 _NUMBER_BEFORE: Final = lazy_pattern(r"(?<![0-9月])(?P<number>3[01]|[12][0-9]|[1-9])[号日]\s?[(（,，]?\s?$")
 _NUMBER_AFTER: Final = lazy_pattern(r"\s?[(（,，]?\s?(?P<number>3[01]|[12][0-9]|[1-9])[号日](?![楼线院室])")
 """The day of the month beside a weekday: 19号周四, 周四（19号）."""
@@ -221,7 +225,9 @@ def _bare_weekday(match: re.Match[str], said: Said) -> Value | None:
     clauses, number = said.clauses, _WEEKDAY_INDEX[pick(match, "wd")]
     if clauses.recurs(start, end):
         return None
-    past = clauses.is_past(start, end)
+    others = _AND_DAYS.match(match.string, end)
+    past = clauses.is_past(start, others.end() if others else end)
+    past = past and _AHEAD.search(match.string, max(0, start - 6), start) is None
     dated = _NUMBER_BEFORE.search(match.string, max(0, start - 6), start) or _NUMBER_AFTER.match(match.string, end)
     if dated is not None:
         return days.weekday_dated(said.today, number, int(dated["number"]), past=past)

@@ -47,6 +47,10 @@ WEDNESDAY = datetime.fromisoformat("2026-03-11T15:20:00+08:00")
         ("The lease runs to 30 June next year", "The lease runs to 30 June in 2027"),
         ("The exam is in 3 weeks and 2 days", "The exam is in 3 weeks and 2 days"),
         ("Ida moved to Rome on March 3", "Ida moved to Rome on 2026-03-03"),
+        ("买了周五的机票", "买了 2026-03-13 的机票"),
+        ("参加了周一的会", "参加了 2026-03-09 的会"),
+        ("周六、周日都在家待着了", "2026-03-07、2026-03-08 都在家待着了"),
+        ("Ida cancelled Friday's lunch", "Ida cancelled the 2026-03-13 lunch"),
         ("小王周五没来上班", "小王 2026-03-06 没来上班"),
         ("下周一、周三和周五我要值班", "2026-03-16、2026-03-18 和 2026-03-20 我要值班"),
         ("下周一三五要值夜班", "2026-03-16 2026-03-18 2026-03-20 要值夜班"),
@@ -102,6 +106,7 @@ def test_verbs_and_sayings_around_the_speaker_stay_sound(said: str, becomes: str
     [
         ("昨天十点才睡", "time:十点"),
         ("Ida is away from Friday to tomorrow", "time:tomorrow"),
+        ("老板周一让我周五交报告", "time:周一"),
         ("从周一开始发烧", "time:周一"),
         ("The call on April 3 was moved to May 5", "time:April 3"),
         ("下周五到下周三出差", "time:下周三"),
