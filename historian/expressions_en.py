@@ -99,7 +99,7 @@ PERIOD: Final = _compile(
     rf"{_STEP}\s{_WHOLE}\b|the\s(?P<unit2>week|month|year|weekend)\s(?P<rel>before\slast|after\snext)\b"
 )
 MONTH_OF_YEAR: Final = _compile(
-    rf"{_MONTH}(?:\s(?:the\s)?{_ORDINAL})?,?\s(?:of\s)?(?P<ystep>last|next|this)\syear\b|"
+    rf"(?<!\d\s)(?<!\d(?:st|nd|rd|th)\s){_MONTH}(?:\s(?:the\s)?{_ORDINAL})?,?\s(?:of\s)?(?P<ystep>last|next|this)\syear\b|"
     rf"(?P<ystep>last|next|this)\syear\s(?:in\s|on\s)?{_MONTH}(?:\s{_ORDINAL})?|"
     rf"{_STEP}\s{_MONTH}(?:\s{_ORDINAL})?(?!\s(?:the|be|not)\b)"
 )

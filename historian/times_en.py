@@ -188,7 +188,8 @@ def _in(match: re.Match[str], said: Said) -> Value | None:
     text, start, end = match.string, match.start(), match.end()
     left, _ = said.clauses.bounds(start, end)
     if pick(match, "in").lower() == "within" or re.match(
-        r"\s(?:of|a\srow|total|or\s(?:less|more|so)|flat)\b|['’]s?\b", text[end : end + 9]
+        r"\s(?:of|and\s(?:\d{1,2}|an?|one|two|three|four|five|six)\s(?:month|week|day|hour|minute|min)s?\b|a\srow|total|or\s(?:less|more|so)|flat)\b|['’]s?\b",
+        text[end : end + 24],
     ):
         return None
     if (

@@ -61,6 +61,8 @@ _DAY_WORD: Final = lazy_pattern(
     rf"(?<![{SURNAMES}小阿老])(?<![{SURNAMES}][一-鿿])(?P<both>明后|今明|昨今)两?天|"
     r"(?P<near>[昨今明][天日]|[昨今明]儿个?))(?![早晚晨](?:[^上间晨餐饭点]|$))" + _THEN
 )
+_OF_YEAR: Final = lazy_pattern(r"(?:[0-9]{4}|[那当每同])\s?年的?$")
+"""Before 今天: the day of another year."""
 _NOT_DAY: Final = lazy_pattern(
     r"今日(?:头条|说法|关注|美术馆)|明日(?:方舟|香|之后|之星|边缘|之子|帝国|黄花)|昨日(?:重现|青空|之)|明天会更好|"
     r"后天(?:性|的?努力|形成|培养|养成|习得|因素|环境|免疫|教育|修炼|获得|失明|失聪|补偿|不足|的?训练|努力)|"
@@ -180,7 +182,8 @@ def _day_word(match: re.Match[str], said: Said) -> Value | None:
         shift = 2 + len(pick(match, "far"))
     else:
         shift = -2 - len(pick(match, "far_past"))
-    return days.day(said.today + timedelta(days=shift))
+    found = days.day(said.today + timedelta(days=shift))
+    return days.unsure(found) if _OF_YEAR.search(match.string, max(0, match.start() - 8), match.start()) else found
 
 
 def _compact_day(match: re.Match[str], said: Said) -> Value | None:

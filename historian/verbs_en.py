@@ -16,7 +16,8 @@ ADVERB: Final = (
 _UNCHANGED: Final = frozenset(
     words(
         "can could will would should must may might shall had did was were used ought cannot can't couldn't "
-        "nor than plus won't wouldn't shouldn't mustn't hadn't didn't wasn't weren't better and or but to in on at the a an "
+        "nor than plus won't wouldn't shouldn't mustn't hadn't didn't wasn't weren't better and or but to in on at "
+        "the a an "
         "of for with who that if as is are has does too myself went came saw met took got gave made said told "
         "left lost won ran sold sent spent bought brought caught thought taught fought felt fell found flew "
         "forgot froze broke began became bit blew built burnt chose dealt dreamt learnt leapt leant spelt "
