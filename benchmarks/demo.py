@@ -104,7 +104,7 @@ async def close(client: Client, closed: Closed) -> None:
     took = (time.perf_counter() - started) * 1000
     answer = receipt.structured_content or {}
     show(
-        f"end answered in {took:.0f} ms: {answer['job_id']} ({len(answer['gate'])} words for the historian to resolve)"
+        f"end answered in {took:.0f} ms: {answer['job_id']} (words for the historian to resolve: {len(answer['gate'])})"
     )
     await settled(client, answer["job_id"])
     for text in closed.observations:
@@ -123,14 +123,17 @@ async def settled(client: Client, job_id: str) -> None:
 async def look(speaker: str, group: str | None) -> None:
     """Print what is remembered, and the searches with their evidence."""
     async with session(speaker, group) as client:
-        show(f"\n## What is remembered of {'group ' + group if group else speaker}")
-        show(text_of(await call(client, "get_profile", entity_type="group" if group else "user")))
+        if (speaker, group) == (MARA, GROUP):
+            show(f"\n## The same group, asked by {speaker}")
+        else:
+            show(f"\n## What is remembered of {'group ' + group if group else speaker}")
+            show(text_of(await call(client, "get_profile", entity_type="group" if group else "user")))
         for who, where, query in SEARCHES:
             if (who, where) == (speaker, group):
                 found = (await call(client, "search_events", query=query, top_k=2)).structured_content or {}
                 show(f"\n? {query}")
                 for event in found["events"]:
-                    show(f"  → {event['text']}  [{event['score']:.2f}; proved by {', '.join(event['message_ids'])}]")
+                    show(f"  → {event['text']}  [{event['score']:.2f}; rests on {', '.join(event['message_ids'])}]")
                     for proof in event["message_ids"]:
                         show(f"      {proof}: {TURNS[int(proof[1:])].text}")
 

@@ -28,10 +28,11 @@ PAGES = {
     "search": "?q=花生",
     "profile": "profile",
     "groups": "groups",
+    "reviews": "reviews",
     "queue": "queue",
     "status": "status",
 }
-BEHIND = {"event": ("?q=花生", "event"), "statement": ("groups", "statement")}
+BEHIND = {"event": ("?q=花生", "event"), "statement": ("groups", "statement"), "review": ("reviews", "review")}
 """Pages that a list leads to: which list, and where its first link goes."""
 SHIGUAN = (sys.executable, "-c", "import sys; from server.cli import main; sys.exit(main())")
 

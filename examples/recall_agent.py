@@ -112,7 +112,11 @@ async def main() -> None:
     model = AsyncOpenAI(base_url=args.base_url, api_key=os.environ.get("OPENAI_API_KEY", "none"))
     server = StdioServerParameters(command="shiguan", args=["serve", "--toolsets", "recall", *args.serve])
     async with Client(server) as memory:
-        sys.stdout.write(told(await recall(memory, model, args.model, args.question)) + "\n")
+        try:
+            said = told(await recall(memory, model, args.model, args.question))
+        except RuntimeError as error:
+            said = str(error)
+    sys.stdout.write(said + "\n")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from historian.model import Owner
 from historian.profile import Profile
 from historian.profile_index import ProfileIndex
 from historian.profiles import ProfileStore
-from historian.sameness import same_statement
+from historian.sameness import Sameness
 
 ATTEMPTS = 5
 """Times a change is made anew because the file was edited meanwhile."""
@@ -50,7 +50,7 @@ class Biographer:
     def merge(self, entity: Owner, statements: Sequence[Statement], also: Also | None = None) -> Merge:
         """Merge statements into the profile by rules; the same events again change nothing. Raises as `change`."""
         by_rules = partial(
-            merge_offline, statements=statements, entity=entity, max_lines=self.max_lines, same=same_statement
+            merge_offline, statements=statements, entity=entity, max_lines=self.max_lines, same=Sameness()
         )
         return self.change(entity, by_rules, also)
 

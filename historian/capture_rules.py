@@ -81,7 +81,7 @@ _ROWS: tuple[tuple[Kind, str], ...] = (
     ),
     (
         "relationship",
-        rf"\bmy\s(?:\w+\s)?(?:{KIN_EN})(?:'s)?\s(?:\w+\s)?(?:is|was|are|lives?|works?|likes?|loves?|"
+        rf"\bmy\s(?:\w+\s)?(?:{KIN_EN})(?:'s)?\s(?:\w+\s)?(?:(?:is|are)(?!\s(?:calling|asking|waiting|texting)\b)|was|lives?|works?|likes?|loves?|"
         rf"hates?|studies|has|moved|married|"
         r"named|called|turns?)\b",
     ),
@@ -135,7 +135,7 @@ _ROWS: tuple[tuple[Kind, str], ...] = (
     ),
     (
         "plan",
-        r"我\S{0,6}?(?:打算(?!先?[吃睡洗歇试问用])|计划|准备(?:去|买|学|换|考|搬|开|找|申请|报)|决定(?![用先再])|下定决心|报了?名|订了|买了\S{0,6}票)",
+        r"我\S{0,6}?(?:打算(?!先?[吃睡洗歇试问用])|(?<!的)计划|准备(?:去|买|学|换|考|搬|开|找|申请|报)|决定(?![用先再]|了(?:$|[，。,.!！]))|下定决心|报了?名|订了|买了\S{0,6}票)",
     ),
     (
         "plan",

@@ -25,7 +25,12 @@ _WD_ANY: Final = r"(?P<wd>" + "|".join([*WEEKDAYS, *sorted(SHORT, key=len, rever
 MONTHS: Final = words("january february march april may june july august september october november december")
 _MONTH: Final = r"(?P<month>" + "|".join(MONTHS) + r")\b"
 _ORDINAL: Final = r"(?P<dom>[0-3]?[0-9](?:st|nd|rd|th)?|first|last)\b"
-_STEP: Final = r"(?P<step>last|next|this\spast|this\scoming|this|coming|past)"
+_COMES: Final = (
+    r"(?<!['’]s\s)(?<!['’]re\s)(?<!['’]m\s)(?<!\bis\s)(?<!\b(?:am|be)\s)"
+    r"(?<!\b(?:are|was|not)\s)(?<!were\s)(?<!n['’]t\s)"
+)
+"""Not before `coming` where it is the verb: she's coming Sunday."""
+_STEP: Final = rf"(?P<step>last|next|this\spast|this\scoming|this|{_COMES}coming|past)"
 _WHOLE: Final = r"(?P<unit>week|month|year|quarter|weekend)"
 _START: Final = r"(?<![A-Za-z0-9_'’/@#&.-])"
 _END: Final = r"(?![A-Za-z0-9_@/]|-[A-Za-z]|['’](?!s\b)[A-Za-z])"
@@ -94,7 +99,7 @@ PERIOD: Final = _compile(
     rf"{_STEP}\s{_WHOLE}\b|the\s(?P<unit2>week|month|year|weekend)\s(?P<rel>before\slast|after\snext)\b"
 )
 MONTH_OF_YEAR: Final = _compile(
-    rf"{_MONTH}(?:\s(?:the\s)?{_ORDINAL})?,?\s(?:of\s)?(?P<ystep>last|next|this)\syear\b|"
+    rf"(?<!\d\s)(?<!\d(?:st|nd|rd|th)\s){_MONTH}(?:\s(?:the\s)?{_ORDINAL})?,?\s(?:of\s)?(?P<ystep>last|next|this)\syear\b|"
     rf"(?P<ystep>last|next|this)\syear\s(?:in\s|on\s)?{_MONTH}(?:\s{_ORDINAL})?|"
     rf"{_STEP}\s{_MONTH}(?:\s{_ORDINAL})?(?!\s(?:the|be|not)\b)"
 )
@@ -111,6 +116,10 @@ NAMED_AFTER: Final = lazy_pattern(
     r"\s(?:night\slights|the\s13th|addams|kahlo|times|post|mail|blues|club|school\b|next$)",
     re.IGNORECASE,
 )
+HAD_DONE: Final = lazy_pattern(
+    r"\bhad\s(?:(?:already|just|never|not|all)\s)?(?!to\b)\w+(?:ed|en|wn|ne|t|d)\b", re.IGNORECASE
+)
+"""With `by` before a day: it was so by then."""
 SCHEDULED: Final = lazy_pattern(
     r"\b(?:and|but)\s(?:(?:I|he|she|it|we|they)\s)?(?:then\s)?(?:leaves?|fly|flies|go|goes|comes?|returns?|starts?|begins?|ends?|opens?|"
     r"closes?|moves?|arrives?|departs?|heads?|travels?)\b[^,.;!?]{0,24}$",
@@ -123,7 +132,8 @@ TITLE_AFTER: Final = lazy_pattern(
     r"['’]s\s(?:world|society|youth|kids|generation|standards)|\snever\s(?:dies|knows)", re.IGNORECASE
 )
 IS_DAY: Final = lazy_pattern(
-    r"\b(?:today|tomorrow|yesterday|it|day|name)(?:\s(?:is|was)|['’]s)\s(?:a\s)?$", re.IGNORECASE
+    r"\b(?:today|tomorrow|yesterday|it|(?<!last\s)(?<!first\s)(?<!next\s)day|name)(?:\s(?:is|was)|['’]s)\s(?:a\s)?$",
+    re.IGNORECASE,
 )
 ATTRIBUTE: Final = lazy_pattern(r"\b(?:the|my|our|his|her|their|your)\s$", re.IGNORECASE)
 OF_SPAN: Final = lazy_pattern(

@@ -38,7 +38,7 @@ _DATE = (
 _DATE_AFTER = lazy_pattern(rf"(?:晚上?|早上?|上午|下午|中午|傍晚)?[\s,，(（]*(?:the |on )?{_DATE}")
 _ANY_DATE = lazy_pattern(rf"\d{{4}}-\d{{2}}|\d{{4}}\s?年|{_DATE}")
 _MOMENT_BEFORE = lazy_pattern(r"\d{4}-\d\d(?:-\d\d)?(?: \d\d:\d\d)?\s?$|\d\s?[年月日号点分]$")
-_DATE_BEFORE = lazy_pattern(rf"{_DATE}[\s,，(（/]*(?:是|is a |was a |, a )?(?:on )?$")
+_DATE_BEFORE = lazy_pattern(rf"{_DATE}[\s,，(（/]*(?:是|(?:is|was) (?:a )?|, a )?(?:on )?$")
 _HABIT_ZH = lazy_pattern(
     r"喜欢|常常|经常|总[是会]|习惯|每|一般|通常|爱|偶尔|往往|照例|固定|(?<![个几一二三四五六七八九十两\d到至])工作日"
 )

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from historian.edits import Edit
+from historian.gate_terms import SURNAMES
 from historian.patterns import lazy_pattern
 from historian.phrasing import spaced
 from historian.reported import is_role, speaks_en, speaks_zh
@@ -35,8 +36,9 @@ _ADVERBIALS: Final = lazy_pattern(
     r"[早晚]上|[上下中]午|笑着|打电话|发(?:微信|消息|短信)|开会时?|在(?:电话|群|微信|会上?)里?|[跟对和向给](?:我|大家))*$"
 )
 _NAMES_ZH: Final = lazy_pattern(
-    r"(?:^|[\s，。])(?:[他她](?:们)?|大家|别人|人家|有人|[^\W\d_A-Za-z不没别要想可以应该所如果是怎么话能会得就才都也很还只再当然其实因为但虽我你按照比俗常总这那有说"
+    r"(?:^|[\s，。])(?:[他她](?:们)?|大家|别人|人家|有人|[我俺]?[^\W\d_A-Za-z不没别要想可以应该所如果是怎么话能会得就才都也很还只再每当然其实因为但虽我你按照比俗常总这那有说"
     r"听据言之]{2,3})$|[A-Z][A-Za-z]+$"
+    rf"|(?:^|\s)[{SURNAMES}]$"
 )
 _TO_SOMEBODY: Final = lazy_pattern(rf"[我俺](?!{_KIN}|公司)[^的]{{0,6}}?[跟对和向给与同]")
 _NO_PERSON: Final = lazy_pattern(r"[道按常][理]$|[故往]事$|人生$")
@@ -52,7 +54,7 @@ _OF_SPEAKER: Final = lazy_pattern(
     + r"|总[是会]?|老是|老(?=[这那不爱])|不?像|不?应该|应当|不?该|最好|别|长得|看(?:起来|上去|着)|是一?个|一[顿通]|"
     r"几句|坏话|[胖瘦懒笨傻丑矮高黑白美帅](?=$|了|[得的]?像))"
 )
-_PERSON_ZH: Final = lazy_pattern(r"[我俺你您]")
+_PERSON_ZH: Final = lazy_pattern(r"[我俺你您]|(?<![A-Za-z])I(?![A-Za-z])")
 _REST: Final = lazy_pattern(r"[^。！？!?\n]*")
 
 _SUBJECT: Final = (
@@ -75,7 +77,7 @@ _KIN_EN: Final = r"Mom|Mum|Mommy|Mummy|Dad|Daddy|Mother|Father|Grandma|Grandpa|G
 _OF_NOBODY: Final = lazy_pattern(
     r"(?:^|(?<=[，。！？；,.!?;\n]))\s?(?:(?:[Oo]n\s)?\d{4}-\d\d(?:-\d\d)?\s(?:\d\d:\d\d\s|(?:[早晚]上|[上中下]午)\\s?)?)?"
     r"(?:但是?|可是?|而且?|所以|因为|(?:[Aa]nd|[Bb]ut)\s)?"
-    rf"(?P<kin>(?:{_KIN})|(?:{_KIN_EN})(?=\s))"
+    rf"(?P<kin>(?:{_KIN})|(?:{_KIN_EN})(?:\sand\s(?:{_KIN_EN}))?(?=\s))"
     r"(?=(?P<way>[^，。！？；：,!?;:\n]{0,24}?)"
     rf"(?:{_SAYS_ZH}|告诉我|{_MEANS_ZH}|\b(?:says?|said|tells?|told|thinks?|thought|claims?|believes?)\b)"
     r"[^。！？：.!?:\n]{0,40}?(?:[我俺]|(?<![A-Za-z])(?:I|me|my)(?![A-Za-z])))"

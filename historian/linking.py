@@ -26,6 +26,10 @@ _CLOCK_AFTER: Final = lazy_pattern(
     re.IGNORECASE,
 )
 _CLOCK_BEFORE: Final = lazy_pattern(r"\s?(?:[,，]\s?)?(?:on|of|the)?\s?", re.IGNORECASE)
+_MOVED: Final = lazy_pattern(
+    r"[改推调挪移换]|提前|\b(?:mov|shift|chang|reschedul|postpon|push|brought|bring|swap|switch)\w*", re.IGNORECASE
+)
+"""What is moved may go to an earlier day."""
 _SENTENCE: Final = lazy_pattern(r"[。！？!?\n；;]|\.\s")
 _ROUTINE: Final = lazy_pattern(
     r"起床|睡觉|[上下]班|营业|[开关]门|打烊|开放|闭馆|\b(?:opens?|closes?|wakes?\sup|gets?\sup|goes?\sto|starts?\swork|hours)\b",
@@ -112,7 +116,25 @@ def _weekdays(said: Said, hits: list[DateHit]) -> list[DateHit]:
         ):
             continue
         kept.append(hit)
-    return kept
+    return _forward(said, _apart(kept))
+
+
+def _forward(said: Said, hits: list[DateHit]) -> list[DateHit]:
+    """Return the dates; what would end a stretch before it begins is a guess (from Friday through next Wednesday)."""
+    checked = hits[:1]
+    for hit in hits[1:]:
+        first = checked[-1]
+        backwards = first.value.sure and hit.value.last < first.value.first
+        joined = backwards and _TO.fullmatch(said.text, first.end, hit.start) is not None
+        moved = joined and said.clauses.says(_MOVED, first.start, hit.end)
+        checked.append(guessed(hit) if joined and not moved else hit)
+    return checked
+
+
+def _apart(hits: list[DateHit]) -> list[DateHit]:
+    """Return the dates; the second of `this Friday or next Friday` is a guess where it would be the first."""
+    these = {hit.value.first for hit in hits if hit.prefix == "this"}
+    return [guessed(hit) if hit.prefix == "next" and hit.value.first in these else hit for hit in hits]
 
 
 def _is_once(said: Said, first: DateHit, last: DateHit) -> bool:

@@ -83,14 +83,28 @@ def look_up(pid: int, start: str) -> bool | None:
 
 def process_start(pid: int) -> str | None:
     """Return when the process started, in clock ticks since boot; "dead" for a zombie; None where that is unknown."""
+    fields = _fields_of(pid)
+    if not fields:
+        return None
+    return "dead" if fields[0] in (b"Z", b"X") else fields[19].decode("ascii", "replace")
+
+
+def is_stopped(pid: int, start: str) -> bool:
+    """Say whether the process that had `pid` and `start` runs no more until somebody continues it, as far as is known:
+    it was sent SIGSTOP, or a debugger holds it.
+    """
+    fields = _fields_of(pid)
+    return bool(fields) and fields[0] in (b"T", b"t") and fields[19].decode("ascii", "replace") == start
+
+
+def _fields_of(pid: int) -> list[bytes]:
+    """Return what the system says of a process, from its state on; empty where it does not say."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()
     except OSError:
-        return None
-    if len(fields) < 20:
-        return None
-    return "dead" if fields[0] in (b"Z", b"X") else fields[19].decode("ascii", "replace")
+        return []
+    return fields if len(fields) >= 20 else []
 
 
 def _host() -> str:

@@ -122,7 +122,8 @@ def verify(before: Profile | None, after: Profile, dropped: Iterable[Drop], *, e
     places = {(event, line.shown_in) for line in old for event in line.events}
     placed = {event for event, _ in places}
     shrunk = [line for line in gone if reasons.get(line.text) != OVER_LIMIT]
-    new = [line for line in after.lines if line.text not in {known.text for known in old}]
+    known = {line.text for line in old}
+    new = [line for line in after.lines if line.text not in known]
     checks = {
         "it is of another entity": after.entity != entity or (before is not None and before.entity != entity),
         "a line vanished without a reason": any(not reasons.get(line.text) for line in gone),

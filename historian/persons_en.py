@@ -23,7 +23,7 @@ _ASIDE: Final = r"(?:,\s(?!(?:and|but|or|he|she|they|you|we|it|the)\b)[a-z][^,.;
 _VERB: Final = lazy_pattern(rf"(?P<adverbs>{_ASIDE}(?:\s{ADVERB}){{0,2}})\s(?P<verb>[A-Za-z]+(?:['’]t)?)(?![\w-])")
 _BARE_VERB: Final = lazy_pattern(r"(?P<adverbs>)\s(?P<verb>[A-Za-z]+(?:['’]t)?)(?![\w-])")
 _INVERTED: Final = lazy_pattern(
-    r"(?:^|[.!?,;:\n]\s|\b(?:so|why|how|who|what|when|then|where|nor|neither)\s)"
+    r"(?:^|[.!?,;:\n]\s|\b(?:so|why|how|who|what|when|then|where|nor|neither|never|rarely|seldom|hardly|scarcely|only|-\d\d)\s)"
     r"(?P<verb>do|am|have|did|can|could|will|would|should|may|might|must|was|had|don['’]t|haven['’]t)\s$",
     re.IGNORECASE,
 )
@@ -38,7 +38,7 @@ _I_BEFORE: Final = lazy_pattern(r"(?<![A-Za-z])I\s$")
 _MINE_BEFORE: Final = lazy_pattern(r"\b(?:is|are|was|were|of|than|like|with|to|and|be)\s$|^$")
 _PAST_DATE: Final = lazy_pattern(r"\d{4}-\d{2}(?:-\d{2})?|\bin \d{4}\b")
 _THIRD: Final = lazy_pattern(
-    _LEFT + r"(?:he|she|him|her|his|hers|they|them|their|theirs|himself|herself|themselves|[Ww]e|us|[Oo]urs?|ourselves)"
+    _LEFT + r"(?:he|she|him|her|his|hers|they|them|their|theirs|[Ww]e|us|[Oo]urs?|ourselves)"
     r"(?:['’](?:s|re|ve|ll|d))?"
     + _RIGHT
     + r"|"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from historian.edits import Edit
+from historian.gate_guards import counts
 from historian.patterns import lazy_pattern
 from historian.phrasing import spaced
 
@@ -62,7 +63,8 @@ def group_edits(text: str, group: str) -> Iterator[Edit]:
 
 def unplaced(text: str, *, location: bool, group: bool) -> Iterator[tuple[int, int]]:
     """Yield the words for a place that stay."""
-    patterns = [_THERE_ZH, _THERE_EN]
+    yield from (m.span() for m in _THERE_ZH.finditer(text) if counts("owned", text, *m.span()))
+    patterns = [_THERE_EN]
     if not location:
         patterns.append(_HERE_ZH)
         yield from (m.span() for m in _HERE_EN.finditer(text) if _is_place(text, m))

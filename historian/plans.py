@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 KIN_ZH: Final = (
-    "妈妈?|爸爸?|母亲|父亲|老婆|老公|妻子|丈夫|女朋友|男朋友|女友|男友|对象|儿子|女儿|孩子|宝宝|哥哥?|姐姐?|弟弟?|妹妹?|"
+    "爸妈|父母|妈妈?|爸爸?|母亲|父亲|老婆|老公|妻子|丈夫|女朋友|男朋友|女友|男友|对象|儿子|女儿|孩子|宝宝|哥哥?|姐姐?|弟弟?|妹妹?|"
     "爷爷|奶奶|外公|外婆|同事|老板|领导|室友|闺蜜|好朋友|朋友|老师|导师|猫|狗"
 )
 KIN_EN: Final = (
@@ -18,20 +18,20 @@ KIN_EN: Final = (
 )
 _MONTH_EN: Final = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December|"
-    r"(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?)"
+    r"january|february|april|june|july|august|september|october|november|december|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?)"
 )
 _WEEKDAY_EN: Final = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
 _FAR_EN: Final = (
-    rf"(?:\b(?i:next|this|in|by|until|from|since|on|for|early|late)\s(?:early\s|late\s|mid-?|the\s)?"
+    rf"(?:\b(?i:next|this|in|by|until|from|on|for|early|late)\s(?:early\s|late\s|mid-?|the\s)?"
     rf"(?:(?<!the\s){_MONTH_EN}|spring|summer|autumn|fall|winter|20\d\d)\b|\b(?i:next)\s(?:week(?:end)?|month|year|semester|term|quarter)\b"
     r"|\b(?i:in)\s(?:a|two|three|four|five|six|\d+)\s(?:week|month|year)s?\b"
-    rf"|\b{_WEEKDAY_EN}\b(?!['’]s)|\b{_MONTH_EN}\s\d|\b(?:end|beginning)\sof\s(?:the|next|this)\s(?:year|month)\b"
+    rf"|(?<!since\s)(?<!last\s)\b{_WEEKDAY_EN}\b(?!['’]s)|\b{_MONTH_EN}\s\d|\b(?:end|beginning)\sof\s(?:the|next|this)\s(?:year|month)\b"
     r"|\b(?i:at|before|after|over)\s(?:Christmas|Easter|New\sYear)\b)"
 )
 _DAY_ZH: Final = r"(?:周|星期|礼拜)[一二三四五六日天末]"
 _FAR_ZH: Final = (
     r"(?:下+个?(?:周|星期|礼拜)[一二三四五六日天末]?|下+个?月|下半年|下学期|[明后]年|今年[春夏秋冬][天季]?|今年(?:年底|[0-9一二三四五六七八九十]+月)|"
-    r"(?<![0-9])(?:1[0-2]|[1-9]|[一二三四五六七八九]|十[一二]?)月(?:份|初|底|中)?|年底|年后|[寒暑]假|春节|国庆|过完年|毕业后|20\d\d\s?年)(?!\s?的)"
+    r"(?<![0-9])(?:1[0-2]|[1-9]|[一二三四五六七八九]|十[一二]?)月(?:份|初|底|中)?|年底|年后|[寒暑]假|春节|国庆|过完年|毕业后|20\d\d\s?年|过年)(?!\s?(?:[之以]?[前后])?的)"
 )
 _NEAR_ZH: Final = rf"(?:明天|大?后天|{_DAY_ZH}|这周末)(?!\s?的(?![飞航火高机车]))"
 _NEAR_EN: Final = r"\b[Tt]omorrow\b"
@@ -39,10 +39,10 @@ _FAR: Final = f"(?:{_FAR_EN}|{_FAR_ZH})"
 _SOON: Final = f"(?:{_FAR_EN}|{_FAR_ZH}|{_NEAR_ZH}|{_NEAR_EN})"
 
 _CHAT_EN: Final = (
-    r"(?:(?:ask|tell|let|try|paste?|send|show|giv|writ|call|text|talk|us|see|check|test|look|fix|deploy|think|updat|explain|shar|post|"
+    r"(?:(?:ask|tell|let|edit|try|paste?|send|show|giv|writ|call|text|talk|us|see|check|test|look|fix|deploy|think|updat|explain|shar|post|"
     r"reply|answer|say|continu|read|know|wait|remember|forget|ignor|assum|wonder|suggest|repeat|copy|print|open(?!(?:ing)?\san?\b)|clos|delet|remov|"
     r"creat|build|rewrit|refactor|review|implement|add|debug|commit|push|merg|need|want|finish)(?:e|ing|t?ting)?|tr(?:y|ying)|be\sback|back|bed|sleep|"
-    r"not|just|probably|get(?:ting)?\s(?:back|an?\serror|tired|used|the)|com(?:e|ing)\sback|(?:do|doing)\s(?:it|this|that|the|so)|"
+    r"not|just|probably|get(?:ting)?\s(?:\d\w*|back|an?\serror|tired|used|the)|com(?:e|ing)\sback|(?:do|doing)\s(?:it|this|that|the|so)|"
     r"tak(?:e|ing)\s(?:it|that|this|the|a\slook)|hav(?:e|ing)\s(?:to|an?(?:other)?\slook|lunch|dinner|breakfast|the|trouble|problems?|issues?)|"
     r"mov(?:e|ing)\s(?:on|the|this|it)|go(?:ing)?\s(?:with|through|over|to\sbed)|start(?:ing)?\s(?:the|this|it|over|by|with|to)|"
     r"work(?:ing)?\son|runn?(?:ing)?\s(?:the\s(?:test|code|script|build|job)s?|it|this))\b"

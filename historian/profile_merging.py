@@ -26,7 +26,7 @@ from historian.merge_waiting import MergeWaiting
 from historian.model import Owner
 from historian.profile_drops import ProfileDrops
 from historian.retries import RetryPolicy
-from historian.sameness import same_statement
+from historian.sameness import Sameness
 
 BATCH = 64
 """Statements that are taken out of the waiting ones at once."""
@@ -134,7 +134,7 @@ class ProfileMerger:
             statements=statements,
             entity=entity,
             max_lines=self.biographer.max_lines,
-            same=same_statement,
+            same=Sameness(),
         )
         self.biographer.change(entity, make, _Noting(self.drops, self.waiting, entity, statements))
 

@@ -16,7 +16,7 @@ from historian.model import Owner
 from historian.profile import Profile
 from historian.profile_drops import ProfileDrops
 from historian.profile_versions import difference
-from historian.sameness import same_statement
+from historian.sameness import Sameness
 
 _Make = Callable[[Profile | None], Merge]
 
@@ -97,7 +97,7 @@ class ReviewDesk:
             statements,
             entity=review.entity,
             max_lines=self.biographer.max_lines,
-            same=same_statement,
+            same=Sameness(),
             forced=True,
         )
 

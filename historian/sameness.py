@@ -132,6 +132,24 @@ def same_statement(one: str, other: str) -> bool:
     return bool(key) and key == statement_key(other)
 
 
+class Sameness:
+    """`same_statement` for many comparisons among the same texts: each is looked at once, however many there are."""
+
+    def __init__(self) -> None:
+        self._keys: dict[str, str] = {}
+
+    def __call__(self, one: str, other: str) -> bool:
+        """Return whether two texts say the same."""
+        key = self._key(one)
+        return bool(key) and key == self._key(other)
+
+    def _key(self, text: str) -> str:
+        known = self._keys.get(text)
+        if known is None:
+            known = self._keys[text] = statement_key(text)
+        return known
+
+
 def _folded(text: str) -> str:
     folded = (
         unicodedata.normalize("NFKC", text.translate(_APOSTROPHES).translate(_RAISED))

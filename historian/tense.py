@@ -17,18 +17,24 @@ _BREAK: Final = lazy_pattern(
 _OPENING: Final = lazy_pattern(r"\s*(?:on|in)?\s*", re.IGNORECASE)
 """Before a time that opens a sentence: `On Friday, I got the job` speaks of the past behind the comma."""
 _REACH: Final = 120
-_SOON_ZH: Final = lazy_pattern(r"快[^。，]{0,10}了|[要会]")
 
+_SHALL_ZH: Final = (
+    r"(?<![重主首摘纪概纲简])要(?![求素点紧闻塞害领职案务])|"
+    r"(?<![聚约晚年宴大协例社机商展庙酒集学工乐歌舞茶动博盛幽体领误教意])(?<!家长)(?<!主题)(?<![开办]班)会(?![议员计场所长展费话见晤谈堂馆客诊籍])"
+)
+"""要 and 会 as words of their own: not in 重要, 会议, 机会, 学会."""
+_SOON_ZH: Final = lazy_pattern(r"快[^。，]{0,10}了|" + _SHALL_ZH)
 _ZH_FUTURE: Final = lazy_pattern(
-    r"[要会将]|准备|打算|计划|可以|能|应该|得(?=[去交开做])|记得|提醒|约好|约了|定在|定于|改到|改成|改在|推迟到|推到|延到|安排|预约|"
-    r"吧(?=[。！？；，、!?;,\s]|$)|再|截止|到期|前(?:要|得|交)|必须|别忘"
+    _SHALL_ZH + r"|(?<![麻大名主少中干])将(?![军领士近])|(?<![技功性智热电动万才本职节潜机])能(?![力量源人手])|"
+    r"准备|打算|计划|可以|应该|得(?=[去交开做])|记得|提醒|约好|约了|定在|定于|改到|改成|改在|推迟到|推到|延到|安排|预约|"
+    r"吧(?=[。！？；，、!?;,\s]|$)|再(?![次生婚版度现])|截止|到期|前(?:要|得|交)|必须|别忘"
 )
 _ZH_PAST: Final = lazy_pattern(
-    r"了|过(?!年|节|生|敏|程|来|去|期)|的(?=[。！？；，、!?;,\s]|$)|刚|已经|曾|才[^能会]|没(?!有[课空事])|[搬买写做开看吃见到]完"
+    r"了|过(?!年|节|生|敏|程|来|去|期)|的(?=[。！？；，、!?;,\s]|$)|刚|已经|曾|才[^能会]|没(?!有?(?:[课空事法]|时间))|得(?:很|挺|特别|非常|太)|被(?![子套动单窝褥])|发现|弄丢|听说|迟到|以来|至今|那[天晚]|[搬买写做开看吃见到]完"
 )
 _CALLED_OFF: Final = lazy_pattern(
-    r"(?<![得要])不(?:再|用|能|想|要|打算)?(?:[去来回约聚办用能想要]|参加|加班|上班|上课|开会|出门|出差|出去|值班|见面|过[来去]|在家)[^。！？；，、!?;,\n]{0,16}了"
-    r"(?=[。！？；，、!?;,\s]|$)"
+    r"(?:(?<![得要])不(?:再|用|能|想|要|打算)?(?:[去来回约聚办用能想要]|参加|加班|上班|上课|开会|出门|出差|出去|值班|见面|过[来去]|在家)"
+    r"[^。！？；，、!?;,\n]{0,16}|(?:取消|延期|改期|推迟|顺延))了(?=[。！？；，、!?;,\s]|$)"
 )
 """A change of plan, which looks like something done: 周五不去爬山了."""
 _EN_FUTURE: Final = lazy_pattern(
@@ -41,8 +47,18 @@ _ANNOUNCED: Final = lazy_pattern(
     r"\b(?:will|won't|shall|going to|gonna|need to|have to|has to|must|let's|lets|remind)\b|(?<=[A-Za-z])['’]ll\b",
     re.IGNORECASE,
 )
-_WILL: Final = lazy_pattern(r"\b(?:will|won't|shall)\b|(?<=[A-Za-z])['’]ll\b", re.IGNORECASE)
+_WILL: Final = lazy_pattern(
+    r"\b(?:will|won't|shall)\b|(?<=[A-Za-z])['’]ll\b|\b(?:should|can|may|must)(?!\s(?:not\s)?have\b|['’]ve\b)\b|"
+    r"\b(?:has|have|needs?)\sto\b|\b(?:am|is|are)\s(?:due|expected|scheduled|supposed|going\sto)\b",
+    re.IGNORECASE,
+)
 """Behind a word of the past: `told me he will be back on Monday` speaks of a day to come."""
+SELDOM_PAST: Final = words(
+    "fed swept wept crept struck shone lit bent dug swung spun stung sought dove strove shrank sprang stank wrung "
+    "clung flung knelt bred bled overheard underwent forgave forbade overcame undertook withstood mistook "
+    "misunderstood foresaw outgrew rewrote rebuilt redid undid overate oversaw"
+)
+"""Irregular pasts that are less often said."""
 _IRREGULAR: Final = words(
     "was were did had went came saw met took got gave made said told left lost won ran sold sent spent "
     "bought brought caught thought taught fought felt fell found flew forgot froze broke began became bit "
@@ -50,11 +66,11 @@ _IRREGULAR: Final = words(
     "drank drove ate heard held hit hurt kept knew laid led "
     "lent let lay meant paid quit read rode rang rose sang sat shook shot shut slept slid spoke spilt "
     "stood stole stuck swam swore threw tore understood woke wore wrote wasn't weren't didn't hadn't "
-    "couldn't wouldn't could overslept withdrew drew grew hid hung sank put set"
+    "couldn't wouldn't overslept withdrew drew grew hid hung sank put set"
 )
 _EN_PAST: Final = lazy_pattern(
     r"\b(?:"
-    + "|".join(_IRREGULAR)
+    + "|".join((*_IRREGULAR, *SELDOM_PAST, "split", "spread", "upset", "burst"))
     + r"|(?!(?:need|indeed|speed|feed|seed|bed|red|wed|shed|breed|proceed|exceed|succeed|weed|supposed|excited|"
     r"interested)\b)[a-z]{2,20}ed)\b",
     re.IGNORECASE,
@@ -95,7 +111,7 @@ _WEEKLY: Final = lazy_pattern(
     re.IGNORECASE,
 )
 _DONE_WEEKLY: Final = lazy_pattern(
-    r"(?:上班|加班|值班|轮班|上课|补课)(?!族|路|的|时)|休息(?![室日])|轮休|[双单]休|营业|[开关]门|(?<!的)工作(?=$|[。！？；，、,.!?;\s])|不[吃喝]|"
+    r"(?:上班|加班|值班|轮班|上课|补课)(?!族|路|的|时)|休息(?![室日])|轮休|[双单]休|营业|[开关]门|办公(?![室楼桌软])|(?<!的)工作(?=$|[。！？；，、,.!?;\s])|不[吃喝]|"
     r"(?:\b(?:I|you|we|they|he|she|(?:[Mm]y|[Oo]ur)\s\w+|[A-Z][a-z]+)\s|[我\u4e00-\u9fff]\s?)"
     r"(?:(?:also|still|only|both|do(?:es)?n['’]t|do(?:es)?\snot|never)\s){0,2}"
     r"(?:works?|teach(?:es)?|trains?|volunteers?|coach(?:es)?|practi[cs]es?|babysits?|eats?|drinks?|cooks?|smokes?|swims?|"

@@ -51,6 +51,11 @@ _YEARLY: Final = lazy_pattern(
 _YEAR: Final = lazy_pattern(
     r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])|[去前今明后同当那]年|\b(?:last|next|this|that|same)\syear\b", re.IGNORECASE
 )
+_REARRANGED: Final = lazy_pattern(
+    r"\b(?:reschedul|postpon|cancel)(?:l?ed)\b|\bcalled\soff\b|\b(?:was|were|been|got|being)\s(?:moved|pushed|shifted|brought)\b",
+    re.IGNORECASE,
+)
+"""What was put off may have been meant for a day to come."""
 _REACH: Final = 120
 
 
@@ -93,6 +98,7 @@ def _in_year(said: Said, match: re.Match[str], start: int) -> Value | None:
     past = said.clauses.is_past(start, match.end())
     found = _nearest(said.today, month, day, past=past)
     value = days.day(found) if number and found else days.month(found) if found else None
+    past = past and not said.clauses.says(_REARRANGED, start, match.end())
     sure = (past or said.clauses.is_announced(start, match.end())) and not groups.get("tail")
     return value if value is None or sure else days.unsure(value)
 

@@ -18,6 +18,7 @@ from historian.expressions_en import (
     BARE_WEEKDAY,
     CHAINED,
     DAY_WORD,
+    HAD_DONE,
     IN,
     IS_DAY,
     LASTING,
@@ -187,7 +188,8 @@ def _in(match: re.Match[str], said: Said) -> Value | None:
     text, start, end = match.string, match.start(), match.end()
     left, _ = said.clauses.bounds(start, end)
     if pick(match, "in").lower() == "within" or re.match(
-        r"\s(?:of|a\srow|total|or\s(?:less|more|so)|flat)\b|['’]s?\b", text[end : end + 9]
+        r"\s(?:of|and\s(?:\d{1,2}|an?|one|two|three|four|five|six)\s(?:month|week|day|hour|minute|min)s?\b|a\srow|total|or\s(?:less|more|so)|flat)\b|['’]s?\b",
+        text[end : end + 24],
     ):
         return None
     if (
@@ -250,6 +252,7 @@ def _bare_weekday(match: re.Match[str], said: Said) -> Value | None:
     if owned or said.clauses.recurs(start, end):
         return None
     aimed = re.search(r"\b(?:to|for|by|till)\s$", before, re.IGNORECASE) is not None
+    aimed = aimed and not (before.lower().endswith("by ") and said.clauses.says(HAD_DONE, start, end))
     since = re.search(r"\bsince\s(?:early\s|late\s)?$", before, re.IGNORECASE) is not None
     scheduled = SCHEDULED.search(text, max(0, start - 48), start) is not None
     past = since or (not aimed and not scheduled and said.clauses.is_past(start, end))

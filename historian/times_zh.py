@@ -61,6 +61,8 @@ _DAY_WORD: Final = lazy_pattern(
     rf"(?<![{SURNAMES}小阿老])(?<![{SURNAMES}][一-鿿])(?P<both>明后|今明|昨今)两?天|"
     r"(?P<near>[昨今明][天日]|[昨今明]儿个?))(?![早晚晨](?:[^上间晨餐饭点]|$))" + _THEN
 )
+_OF_YEAR: Final = lazy_pattern(r"(?:[0-9]{4}|[那当每同])\s?年的?$")
+"""Before 今天: the day of another year."""
 _NOT_DAY: Final = lazy_pattern(
     r"今日(?:头条|说法|关注|美术馆)|明日(?:方舟|香|之后|之星|边缘|之子|帝国|黄花)|昨日(?:重现|青空|之)|明天会更好|"
     r"后天(?:性|的?努力|形成|培养|养成|习得|因素|环境|免疫|教育|修炼|获得|失明|失聪|补偿|不足|的?训练|努力)|"
@@ -85,6 +87,8 @@ _BARE_WEEKDAY: Final = compile_shared(
 _NUMBER_BEFORE: Final = lazy_pattern(r"(?<![0-9月])(?P<number>3[01]|[12][0-9]|[1-9])[号日]\s?[(（,，]?\s?$")
 _NUMBER_AFTER: Final = lazy_pattern(r"\s?[(（,，]?\s?(?P<number>3[01]|[12][0-9]|[1-9])[号日](?![楼线院室])")
 """The day of the month beside a weekday: 19号周四, 周四（19号）."""
+_BEGINS: Final = lazy_pattern("起(?![床飞来得])|开始")
+"""From a day on: one that was, or one that will be."""
 _MORE_DAYS: Final = lazy_pattern(MORE_DAYS)
 _MONTH_STEP: Final = compile_shared(
     _STEP + rf"月(?![亮球饼嫂台])(?:份)?(?:(?:\s?的?\s?{_DAY_OF_MONTH}{_THEN})|月?{_EDGE})?"
@@ -178,7 +182,8 @@ def _day_word(match: re.Match[str], said: Said) -> Value | None:
         shift = 2 + len(pick(match, "far"))
     else:
         shift = -2 - len(pick(match, "far_past"))
-    return days.day(said.today + timedelta(days=shift))
+    found = days.day(said.today + timedelta(days=shift))
+    return days.unsure(found) if _OF_YEAR.search(match.string, max(0, match.start() - 8), match.start()) else found
 
 
 def _compact_day(match: re.Match[str], said: Said) -> Value | None:
@@ -222,7 +227,8 @@ def _bare_weekday(match: re.Match[str], said: Said) -> Value | None:
         return days.weekday_dated(said.today, number, int(dated["number"]), past=past)
     reported = not past and clauses.reports(start, end)
     found = (days.most_recent if past or reported else days.coming)(said.today, number)
-    return days.unsure(found) if reported is None or clauses.may_recur(start, end) else found
+    begins = not past and _BEGINS.match(match.string, end) is not None and not clauses.is_announced(start, end)
+    return days.unsure(found) if reported is None or begins or clauses.may_recur(start, end) else found
 
 
 def _month_step(match: re.Match[str], said: Said) -> Value | None:

@@ -45,7 +45,7 @@ _EN: Final = lazy_pattern(
     rf"(?:for|over|in|during|within)\sthe\s(?:last|past|next|coming)\s(?:(?:\d{{1,3}}|[a-z]{{3,9}})\s)?{_UNIT}|"
     r"(?:(?:quite\s)?a\s(?:long\s)?while|some\stime|not\slong|long|a\slong\stime|ages|moments|an?\sdecades?|decades)\s(?:ago|back)|"
     r"(?:the\sother|one\sof\sthese|these)\s(?:day|night|week|month|morning|evening)s?|"
-    r"(?:two|three|four|\d)\s(?:mon|tues|wednes|thurs|fri|satur|sun)days\sago|recently|lately|nowadays|just\snow|right\snow|at\sthe\smoment|currently|presently|at\spresent|(?:by\s)?now|soon|shortly|"
+    r"(?:two|three|four|\d)\s(?:mon|tues|wednes|thurs|fri|satur|sun)days\sago|recently|lately|nowadays|just\snow|right\snow|at\sthe\smoment|currently|presently|at\spresent|(?:by\s)?now(?!\sand\s(?:then|again)\b)|soon|shortly|"
     r"someday|some\sday|in\sa\s(?:bit|while|moment|jiffy)|any\sday\snow|at\sthis\stime|"
     r"(?:the\s)?(?:end|beginning|start|middle)\sof\sthe\s(?:day|week|month|quarter|year)|"
     r"(?:on|over|at|this\spast|for)\sthe\sweekend|later\s(?:on)?(?=[.!?,]|$)|earlier(?=[.!?,]|$)|last\stime|next\stime|"

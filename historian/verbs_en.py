@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from historian.patterns import lazy_pattern, words
+from historian.tense import SELDOM_PAST
 
 ADVERB: Final = (
     r"(?:also|first|last|once|twice|seldom|soon|long|no\slonger|no\smore|perhaps|maybe|somehow|therefore|thus|instead|again|"
@@ -15,7 +16,8 @@ ADVERB: Final = (
 _UNCHANGED: Final = frozenset(
     words(
         "can could will would should must may might shall had did was were used ought cannot can't couldn't "
-        "won't wouldn't shouldn't mustn't hadn't didn't wasn't weren't better and or but to in on at the a an "
+        "nor than plus won't wouldn't shouldn't mustn't hadn't didn't wasn't weren't better and or but to in on at "
+        "the a an "
         "of for with who that if as is are has does too myself went came saw met took got gave made said told "
         "left lost won ran sold sent spent bought brought caught thought taught fought felt fell found flew "
         "forgot froze broke began became bit blew built burnt chose dealt dreamt learnt leapt leant spelt "
@@ -24,7 +26,7 @@ _UNCHANGED: Final = frozenset(
         "spilt stood stole stuck swam swore threw tore understood woke wore wrote overslept withdrew drew "
         "grew hid hung sank been"
     )
-)
+) | frozenset(SELDOM_PAST)
 _SAME_IN_PAST: Final = frozenset(words("put cut set let hit hurt read cost shut spread bet quit split"))
 _PRESENT_ED: Final = frozenset(words("need feed bleed breed exceed proceed succeed speed heed weed shed wed"))
 _IRREGULAR: Final = {

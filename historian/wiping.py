@@ -58,8 +58,7 @@ class Wiper:
         if not file.exists():
             return
         self._engine.start()
-        if not self._engine.wait(LOADING_SECONDS):
-            raise StoreError(self._engine.failure or "The search by meaning does not start; see the log.")
+        self._wait_for_the_engine()
         self._indexer.wipe()
         self._engine.pause()
         try:
@@ -67,6 +66,12 @@ class Wiper:
             _compact(file)
         finally:
             self._engine.resume()
+        # opening writes stray memory once more and scrubs it: nothing is left only when that is over
+        self._wait_for_the_engine()
+
+    def _wait_for_the_engine(self) -> None:
+        if not self._engine.wait(LOADING_SECONDS):
+            raise StoreError(self._engine.failure or "The search by meaning does not start; see the log.")
 
 
 def wipe_logs(folder: Path, names: Iterable[str]) -> int:

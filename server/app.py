@@ -17,6 +17,7 @@ from mcp.server.mcpserver.exceptions import (
     UnexpectedResourceError,
     UnexpectedToolError,
 )
+from mcp.server.mcpserver.prompts import Prompt
 from mcp.server.mcpserver.resources import ResourceSecurity
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.stdio import stdio_server
@@ -111,8 +112,13 @@ class ShiguanServer(MCPServer[Attached]):
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Context[Attached, Any] | None = None
     ) -> GetPromptResult | InputRequiredResult:
-        if self._prompt_manager.get_prompt(name) is None:
+        prompt = self._prompt_manager.get_prompt(name)
+        if prompt is None:
             raise MCPError(code=INVALID_PARAMS, message="There is no prompt of that name; prompts/list shows them.")
+        try:
+            arguments = checked(name, _prompt_schema(prompt), arguments or {}, {})
+        except InvalidInputError as wrong:
+            raise MCPError(code=INVALID_PARAMS, message=str(wrong)) from wrong
         try:
             return await super().get_prompt(name, arguments, context)
         except ValueError as wrapped:
@@ -161,6 +167,14 @@ def registered(tool: Published) -> Tool:
     made.parameters = flatten(made.parameters)
     made.fn_metadata.output_schema = flatten(published_schema)
     return made
+
+
+def _prompt_schema(prompt: Prompt) -> dict[str, Any]:
+    asked = prompt.arguments or []
+    return {
+        "properties": {one.name: {"type": "string", "description": one.description or "send it"} for one in asked},
+        "required": [one.name for one in asked if one.required],
+    }
 
 
 def _tool_failure(wrapped: UnexpectedToolError) -> CallToolResult:

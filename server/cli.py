@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from historian.errors import ShiguanError
+from server import __version__
 from server.parsers import group, hosting, keeping, looking, proving, recording, serving
 from server.parsers.parser import Parser
 
@@ -50,6 +51,7 @@ def make_parser(command: str = "") -> argparse.ArgumentParser:
     parser = Parser(
         prog="shiguan", description="A memory for AI agents: what was said, what it amounts to, and what proves it."
     )
+    parser.add_argument("--version", action="version", version=f"shiguan {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     asked = [add for names, add in FAMILIES if command in names]
     for add in asked or [add for _, add in FAMILIES]:

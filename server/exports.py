@@ -1,8 +1,9 @@
-"""An export as files for people: a profile, events and memos with their evidence, and each conversation."""
+"""An export as files for people: profile, notes, statements, events and memos with their evidence, conversations."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -50,6 +51,10 @@ def _written(line: Line) -> Iterable[tuple[Path, str, str]]:
             yield Path("events.md"), "Events", _event(line)
         case "memo":
             yield Path("memos.md"), "Memos", f"- {line['ts']} · {_flat(line['text'])}\n"
+        case "pinned":
+            yield Path("pinned.md"), "Pinned notes", f"- {_flat(line['text'])} (`{_code(line['note_id'])}`)\n"
+        case "group_memory":
+            yield Path("statements.md"), "Statements about the group", _statement(line)
         case "profile":
             kind, _, _ = str(line["owner"]).partition(":")
             yield Path("profile.md" if kind == "user" else "group-profile.md"), "", f"{line['text']}\n"
@@ -86,6 +91,24 @@ def _event(line: Line) -> str:
     memo = "" if line["has_new_info"] else "memo · "
     about = f"{memo}{line['timestamp']} · `{_code(line['event_id'])}`{flags}{same}"
     return f"- {_flat(line['text'])}\n  {about}\n  evidence: {links or 'none'}\n"
+
+
+def _statement(line: Line) -> str:
+    """What the statement says now, and below it each change with its reason and messages, oldest first."""
+    head = line["changes"][-1]["after"]
+    return f"- {_flat(head['statement'])}\n  {head['status']} · `{_code(line['memory_id'])}`\n" + "".join(
+        f"  - {_change(change)}\n" for change in line["changes"]
+    )
+
+
+def _change(change: Line) -> str:
+    after = change["after"]
+    at = datetime.fromtimestamp(change["at_ms"] / 1000, UTC).isoformat(timespec="seconds")
+    why = f" because {_flat(change['change_reason'])}" if change["change_reason"] else ""
+    ids = ", ".join(f"`{_code(one)}`" for one in change["message_ids"])
+    return (
+        f"v{after['version']} · {at} · {change['action']}: {_flat(after['statement'])}{why} · evidence: {ids or 'none'}"
+    )
 
 
 def _flat(text: object) -> str:

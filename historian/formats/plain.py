@@ -14,12 +14,14 @@ from historian.formats.piece import Bundle, Piece, Reading
 from historian.formats.stable_ids import StableIds
 from historian.formats.text_lines import first_lines, open_text
 
+_PREFIX = "csv:"
+_SENDERS = ("发送者", "发送人", "发言人", "发件人", "说话人", "作者", "昵称", "姓名", "名字", "成员", "用户", "用户名")
 _COLUMNS = {
     "message_id": ("message_id", "id", "uuid", "消息id"),
     "conversation_id": ("conversation_id", "conversation", "channel", "chat", "thread", "session", "会话", "群"),
     "role": ("role", "type", "角色"),
     "sender_id": ("sender_id", "author_id", "authorid", "user_id", "发送者id"),
-    "sender_name": ("sender_name", "sender", "author", "from", "name", "user", "username", "发送者", "昵称"),
+    "sender_name": ("sender_name", "sender", "author", "from", "name", "user", "username", *_SENDERS),
     "content": ("content", "text", "message", "body", "内容", "消息"),
     "ts": ("ts", "timestamp", "time", "datetime", "date", "created_at", "sent_at", "时间", "日期"),
     "reply_to": ("reply_to", "in_reply_to", "回复"),
@@ -137,10 +139,12 @@ def _row(place: str, cells: Mapping[str, str], piece: Piece, reading: Reading, i
     turn |= {"role": role, "content": said, "meta": {"source": Table.name}}
     if "ts" in turn:
         turn["ts"] = _iso(turn["ts"])
-    turn.setdefault("conversation_id", f"csv:{piece.title}"[:512])
+    turn.setdefault("conversation_id", f"{_PREFIX}{piece.title}"[:512])
     sender, name = turn.get("sender_id", ""), turn.get("sender_name", "")
     if {sender, name} & reading.me:
         turn["sender_id"] = reading.user
+    elif name and not sender and not named:  # a chat between people: without an id each line would be the user's own
+        turn["sender_id"] = reading.sender(_PREFIX, name)
     turn.setdefault("message_id", ids.next(turn["conversation_id"], sender or name, turn.get("ts", ""), said))
     return Read(place, turn)
 

@@ -23,6 +23,8 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.json\Z")
 _SPOKEN = frozenset({"", "bot_message", "me_message", "thread_broadcast", "file_share", "file_comment"})
 _LINK = re.compile(r"<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>")
 _MAX_TABLE = 64 * 2**20
+_CHANNELS = ("channels", "groups", "dms", "mpims")
+_TABLES = frozenset({"users.json", *(f"{name}.json" for name in _CHANNELS)})
 
 
 class Slack:
@@ -34,7 +36,10 @@ class Slack:
         self._known: tuple[Bundle, str, _Workspace] | None = None
 
     def recognises(self, piece: Piece, bundle: Bundle) -> bool:
-        """It is called after a day, and its messages have Slack's times; beside it may lie the tables."""
+        """It is called after a day, and its messages have Slack's times; or it is a table above such days."""
+        if PurePosixPath(piece.name).name in _TABLES:
+            folder = PurePosixPath(piece.name).parent
+            return any(_DAY.search(name) and PurePosixPath(name).parents[1:2] == (folder,) for name in bundle.named())
         if not _DAY.search(piece.name):
             return False
         seen = outline(piece)
@@ -43,7 +48,9 @@ class Slack:
         )
 
     def read(self, piece: Piece, bundle: Bundle, reading: Reading) -> Iterator[Outcome]:
-        """Yield the messages of a day in one channel."""
+        """Yield the messages of a day in one channel; the tables are read with those."""
+        if PurePosixPath(piece.name).name in _TABLES:
+            return
         workspace = self._workspace(bundle, _root(piece))
         folder = PurePosixPath(piece.name).parent.name or piece.title
         for number, (_, said) in enumerate(elements(piece, "item"), start=1):
@@ -77,7 +84,7 @@ def _read_workspace(bundle: Bundle, root: str) -> _Workspace:
         names = (about.get("display_name"), user.get("real_name"), about.get("real_name"), user.get("name"))
         found.names[number] = next((name for name in map(text, names) if name), number)
         found.zones[number] = text(user.get("tz"))
-    for table in ("channels", "groups", "dms", "mpims"):
+    for table in _CHANNELS:
         for channel in _table(files.get(f"{root}{table}.json")):
             number = identifier(channel.get("id"))
             found.channels[text(channel.get("name")) or number] = number

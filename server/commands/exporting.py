@@ -23,6 +23,8 @@ COUNTED = {
     "event": "events",
     "memo of a turn": "memos",
     "memo": "short-term memos",
+    "pinned": "pinned notes",
+    "group_memory": "group statements",
     "profile": "profiles",
 }
 """What is told of an export: its kinds of lines."""

@@ -11,7 +11,7 @@ from historian.errors import InvalidInputError
 from historian.formats.form import Format
 from historian.formats.outcome import Outcome, Own, Passed, Read, Refusal
 from historian.formats.piece import Bundle, Piece, Reading
-from historian.formats.plain import PlainLines
+from historian.formats.plain import PlainLines, PlainList
 from historian.formats.registry import AUTO, format_of
 from historian.intake import message_from
 from historian.takeout import kept_from
@@ -82,7 +82,10 @@ class Importer:
                 self._report.pass_over(piece.name)
                 return
             self._report.formats[form.name] += 1
+            is_chat = not isinstance(form, PlainLines | PlainList)  # whose lines name their people themselves
             for outcome in form.read(piece, bundle, self._plan.reading):
+                if is_chat and isinstance(outcome, Read):
+                    self._hear(outcome.message)
                 self._take(name, outcome, piece)
         except InvalidInputError as error:
             self._report.unread += 1
@@ -119,6 +122,13 @@ class Importer:
             self._flush()
         position = piece.position if isinstance(piece, SourcePiece) else 0
         self._show(self._done + min(position, piece.size), self._report.inserted + self._report.ignored)
+
+    def _hear(self, message: Mapping[str, Any]) -> None:
+        """Note who speaks, where people do."""
+        if message.get("role") == "user":
+            sender = message.get("sender_id") or self._plan.reading.user
+            is_user = sender == self._plan.reading.user
+            self._report.heard(str(message.get("sender_name") or sender), is_user=is_user)
 
     def _add(self, name: str, place: str, record: Any, *, is_own: bool) -> None:
         if is_own is not self._is_own:

@@ -7,6 +7,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TextIO
 
+SPEAKERS = 5
+"""People named where the user is none of them."""
 NAMED = 20
 """Refused records named on the terminal; a report file names all of them."""
 
@@ -27,6 +29,8 @@ class Report:
     unknown_count: int = 0
     unread: int = 0
     has_masked: bool = False
+    is_user_there: bool = False
+    speakers: list[str] = field(default_factory=list[str])
     file: TextIO | None = None
 
     @property
@@ -50,6 +54,12 @@ class Report:
         if len(self.unknown) < 5:
             self.unknown.append(printable(file))
 
+    def heard(self, speaker: str, *, is_user: bool) -> None:
+        """Note who said something in a chat between people."""
+        self.is_user_there |= is_user
+        if not is_user and len(self.speakers) <= SPEAKERS and printable(speaker) not in self.speakers:
+            self.speakers.append(printable(speaker))
+
     def summary(self, *, dry: bool) -> list[str]:
         """Return what to tell on stdout: the counts in one line, and what else there is to know."""
         early = f", {self.early} too early" if self.early else ""
@@ -66,6 +76,14 @@ class Report:
         if self.unknown_count:
             listed = ", ".join(self.unknown) + (", …" if self.unknown_count > len(self.unknown) else "")
             said.append(f"Files of no known format: {self.unknown_count} ({listed}).")
+        if self.speakers and not self.is_user_there:
+            listed = ", ".join(self.speakers[:SPEAKERS]) + (", …" if len(self.speakers) > SPEAKERS else "")
+            stored = (
+                "" if dry else " What is stored keeps its speaker: forget it, then import it with --me and --again."
+            )
+            said.append(
+                f"Nobody in the chats is the user ({listed}). Are you one of them, name yourself with --me.{stored}"
+            )
         return said
 
     def complaints(self) -> list[str]:

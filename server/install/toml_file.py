@@ -10,6 +10,8 @@ from historian.errors import InvalidInputError
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
+_BY_HAND = "The tables of this file cannot be changed without touching others; change the entry by hand."
+
 
 def value_at(text: str, path: Sequence[str]) -> Any:
     """Return the value at a path of keys, or None where there is none. Raises InvalidInputError: it is not TOML."""
@@ -23,8 +25,46 @@ def with_member(text: str, path: Sequence[str], value: Mapping[str, object]) -> 
     """Return the text with a table at a path of keys; tables on the way are made.
 
     Raises:
-        InvalidInputError: the text is not TOML, or something on the way is no table.
+        InvalidInputError: the text is not TOML, something on the way is no table, or the tables are written in a way
+            in which the change would reach others.
     """
+    wanted: dict[str, Any] = _read(text).unwrap()
+    node: Any = wanted
+    for key in path[:-1]:
+        node = node.setdefault(key, {})
+        if not isinstance(node, dict):
+            raise InvalidInputError(f"{key} is not a table; mend the file by hand.")
+    node[path[-1]] = dict(value)
+    for made in (_table, _inline):
+        changed = _put(text, path, made(value))
+        if _says(changed, wanted):
+            return changed
+    raise InvalidInputError(_BY_HAND)
+
+
+def without_member(text: str, path: Sequence[str]) -> str:
+    """Return the text without what stands at a path of keys. Raises InvalidInputError: as `with_member`."""
+    import tomlkit
+
+    document = _read(text)
+    wanted: dict[str, Any] = document.unwrap()
+    node: Any = document
+    left: Any = wanted
+    for key in path[:-1]:
+        if not isinstance(node.get(key), MutableMapping):
+            return text
+        node, left = node[key], left[key]
+    if path[-1] not in node:
+        return text
+    del node[path[-1]], left[path[-1]]
+    changed = tomlkit.dumps(document)
+    if not _says(changed, wanted):
+        raise InvalidInputError(_BY_HAND)
+    return changed
+
+
+def _put(text: str, path: Sequence[str], made: Any) -> str:
+    """Return the text with something at a path of keys; where it cannot stand there, it is as it was."""
     import tomlkit
 
     document = _read(text)
@@ -33,36 +73,40 @@ def with_member(text: str, path: Sequence[str], value: Mapping[str, object]) -> 
         if key not in node:
             node[key] = tomlkit.table(is_super_table=True)
         node = node[key]
-        if not isinstance(node, MutableMapping):
-            raise InvalidInputError(f"{key} is not a table; mend the file by hand.")
+    try:
+        node[path[-1]] = made
+    except ValueError:  # a table in an inline one
+        return text
+    return tomlkit.dumps(document)
+
+
+def _says(text: str, wanted: Mapping[str, Any]) -> bool:
+    """Tell whether a text says just that: where keys are dotted, a new table would swallow what stands behind it."""
+    try:
+        said: dict[str, Any] = _read(text).unwrap()
+    except InvalidInputError:
+        return False
+    return _without_empty(said) == _without_empty(wanted)
+
+
+def _without_empty(tables: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: one for key, one in tables.items() if one != {}}
+
+
+def _table(value: Mapping[str, object]) -> Any:
+    import tomlkit
+
     made = tomlkit.table()
     for name, one in value.items():
         made[name] = tomlkit.item(one, _parent=made) if not isinstance(one, dict) else _inline(one)
-    node[path[-1]] = made
-    return tomlkit.dumps(document)
-
-
-def without_member(text: str, path: Sequence[str]) -> str:
-    """Return the text without what stands at a path of keys. Raises InvalidInputError: the text is not TOML."""
-    import tomlkit
-
-    document = _read(text)
-    node: Any = document
-    for key in path[:-1]:
-        if not isinstance(node.get(key), MutableMapping):
-            return text
-        node = node[key]
-    if path[-1] not in node:
-        return text
-    del node[path[-1]]
-    return tomlkit.dumps(document)
+    return made
 
 
 def _inline(value: Mapping[str, object]) -> Any:
     import tomlkit
 
     made = tomlkit.inline_table()
-    made.update(value)
+    made.update({name: _inline(one) if isinstance(one, dict) else one for name, one in value.items()})
     return made
 
 

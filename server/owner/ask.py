@@ -11,7 +11,7 @@ from typing import Any
 from historian.errors import InvalidInputError, StoreError
 from server.bare import BareSettings
 from server.owner.address import connect, read_token
-from server.owner.attach import START_SECONDS, attach, introduce
+from server.owner.attach import START_SECONDS, attach, introduce, refuse_stopped
 from server.owner.preamble import encode, greeting
 
 HUNG_UP = "The owner of the data folder hung up; try again."
@@ -74,6 +74,7 @@ def ask_running(settings: BareSettings, request: Mapping[str, Any]) -> dict[str,
     welcome = introduce(connection, encode(hello))
     if welcome is None or not welcome.get("ok"):
         connection.close()
+        refuse_stopped(settings.data_dir)
         return None
     talk = Conversation(connection)
     try:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from historian.durable import DiskErrors
 from historian.errors import InvalidInputError, StoreError
 from historian.hold import try_lock
+from historian.liveness import is_stopped
 from server.bare import BareSettings
 from server.folder import make_folder
-from server.owner.address import connect, read_token
+from server.owner.address import connect, read_holder, read_token
 from server.owner.preamble import MAX_BYTES, encode, greeting
 
 SPAWN_LOCK_NAME = "spawn.lock"
@@ -32,6 +33,10 @@ DETACHED_ON_WINDOWS = 0x00000008 | 0x00000200
 MAX_KILLED = 3
 """So many owners may be killed from outside, one after the other, while they start."""
 NO_ANSWER = "The owner of the data folder does not answer; end that process, or look into owner.log beside the data."
+STOPPED = (
+    "The owner of the data folder does not answer, because its process {0} is stopped; continue it (kill -CONT {0}), "
+    "or end it (kill -KILL {0}) and try again."
+)
 
 
 if TYPE_CHECKING:
@@ -58,22 +63,37 @@ def attach(settings: BareSettings, purpose: str, seconds: float = START_SECONDS)
     with Starter(folder, deadline) as starter:
         while time.monotonic() < deadline:
             connection = connect(folder) or starter.connection()
-            welcome = introduce(connection, encode(greeting(settings, read_token(folder), purpose)))
+            hello = encode(greeting(settings, read_token(folder), purpose))
+            welcome = introduce(connection, hello, min(ANSWER_SECONDS, max(deadline - time.monotonic(), POLL_SECONDS)))
             if welcome is not None and welcome.get("ok"):
                 return Attachment(connection, welcome)
             if welcome is not None and welcome.get("takeover"):
                 starter.wait_for_turn()  # else an old client could start the next owner, again an old one
             connection.close()
-            if welcome is not None and not welcome.get("retry"):
+            if welcome is None:
+                refuse_stopped(folder)
+            elif not welcome.get("retry"):
                 raise InvalidInputError(str(welcome.get("error", "The owner of the data folder refused this client.")))
             time.sleep(POLL_SECONDS)
     raise StoreError(NO_ANSWER)
 
 
-def introduce(connection: socket.socket, hello: bytes) -> dict[str, Any] | None:
-    """Send the greeting and return the owner's answer, or None when it hung up or says nothing for long."""
+def refuse_stopped(folder: Path) -> None:
+    """Say that the owner is stopped, if it is: waiting for it is vain, while one that is slow answers in the end.
+
+    Raises:
+        StoreError: it is.
+    """
+    holder = read_holder(folder)
+    pid, start = holder.get("pid"), holder.get("start")
+    if isinstance(pid, int) and isinstance(start, str) and is_stopped(pid, start):
+        raise StoreError(STOPPED.format(pid))
+
+
+def introduce(connection: socket.socket, hello: bytes, seconds: float = ANSWER_SECONDS) -> dict[str, Any] | None:
+    """Send the greeting and return the owner's answer, or None when it hung up or says nothing for so long."""
     try:
-        connection.settimeout(ANSWER_SECONDS)
+        connection.settimeout(seconds)
         connection.sendall(hello)
         line = bytearray()
         while not line.endswith(b"\n") and len(line) < MAX_BYTES:

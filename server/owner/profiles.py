@@ -116,7 +116,7 @@ def _entity(request: Request) -> Owner:
     kind, colon, identifier = str(request.get("entity", "")).partition(":")
     if not colon or kind not in ("user", "group"):
         raise InvalidInputError("Name a profile as user:ID or group:ID.")
-    return Owner("group" if kind == "group" else "user", normalise_id(identifier, "the id"))
+    return Owner("group" if kind == "group" else "user", normalise_id(identifier, "id of a profile"))
 
 
 def _number(request: Request) -> int:

@@ -33,6 +33,7 @@ def test_a_table_may_have_semicolons_cells_of_several_lines_and_a_chinese_encodi
     found = seen("csv")
     assert found.column("content") == ["Two lines,\r\nreally", "好的", "梨树开花了"]
     assert found.column("sender_name") == ["Mira", "小夏", "小夏"]
+    assert found.column("sender_id") == ["mira", "csv:小夏", "csv:小夏"]  # nobody else's words become the user's own
     assert found.column("ts")[2] == "2022-02-02T09:05"
     assert found.column("conversation_id") == ["garden", "garden", "csv:gbk.csv"]
 

@@ -83,6 +83,13 @@ I'm going back to school next year.
 我已经戒烟了
 我七月中旬要回成都办婚礼
 我 next year 打算 quit
+I'm joining Spotify in May.
+I'll be studying in Vienna from October.
+i'll move in with my girlfriend in august
+My dad retires next March.
+我打算戒糖
+我要回老家过年
+我女儿十月出生
 """.strip().splitlines()
 NO_PLANS = """
 Am I moving to Berlin in March?
@@ -187,6 +194,13 @@ Rewrite this: 我下个月要搬家
 我想起明年是龙年
 我们试试 next option
 我在写一篇明年展望
+I'm editing the file from March.
+I'm getting 502s since Friday.
+I'm trying to plan a trip for next summer, any ideas
+My brother is calling, wait.
+我想问下下个月的活动
+我今年的计划还没写
+我决定了，就选A
 """.strip().splitlines()
 
 

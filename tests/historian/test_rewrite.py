@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from historian.gate import inspect
 from historian.rewrite import RewriteContext, rewrite_offline
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,6 +76,11 @@ def test_the_english_first_person_becomes_the_speaker(text: str, expected: str) 
         ("我的猫叫咪咪", "小明的猫叫咪咪"),
         ("我妈昨天来了", "小明的妈 2026-02-20 来了"),
         ("我自己做的饭", "小明自己做的饭"),
+        ("我同学结婚了", "小明的同学结婚了"),
+        ("我医生建议我多喝水", "小明的医生建议小明多喝水"),
+        ("我主管让我加班", "小明的主管让小明加班"),
+        ("我主管这个项目", "小明主管这个项目"),
+        ("我教授数学", "小明教授数学"),
         ("用户喜欢喝茶", "小明喜欢喝茶"),
         ("该用户不吃辣", "小明不吃辣"),
         ("本人不吃辣", "小明不吃辣"),
@@ -280,6 +286,9 @@ def test_what_others_say_of_the_speaker_stays_theirs_and_names_both(text: str, e
         ("小李说我很累", "小李说我很累"),
         ("老板说我下周三要去上海", "Alice 的老板说我 2026-02-25 要去上海"),
         ("妈妈说你太瘦了", "妈妈说你太瘦了"),
+        ("张总说我下个月可以升职", "张总说我 2026-03 可以升职"),
+        ("我教授说我不用来", "Alice 的教授说我不用来"),
+        ("Lisa 说 I am late", "Lisa 说 I am late"),
         ("Bob 说我明天不来了", "Bob 说我 2026-02-22 不来了"),
     ],
 )
@@ -310,6 +319,27 @@ def test_a_first_person_in_a_title_without_marks_stays(text: str, expected: str)
 )
 def test_a_first_person_in_hasty_writing_is_flagged(text: str) -> None:
     assert any(flag.startswith("pronoun:i") for flag in rewrite_offline(text, ALICE).flags)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Lisa 从祖母那里得到一块怀表",
+        "小明把书放在老师那儿了",
+        "Lisa cooks now and then",
+        "Tom cut himself while cooking",
+        "2026-02-22 is Sunday and Lisa rests",
+    ],
+)
+def test_what_its_own_sentence_explains_is_not_flagged(text: str) -> None:
+    assert rewrite_offline(text, ALICE).flags == ()
+    assert inspect(text) == ()
+
+
+@pytest.mark.parametrize("text", ["Lisa 去了那里", "小明在那边工作", "Lisa cooks now"])
+def test_what_no_sentence_explains_is_flagged(text: str) -> None:
+    assert rewrite_offline(text, ALICE).flags
+    assert inspect(text)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from historian.sameness import fingerprint, same_statement, statement_key
+from historian.sameness import Sameness, fingerprint, same_statement, statement_key
 
 SAME = [
     ("小李不能吃辣。", "小李不能吃辣"),
@@ -95,6 +95,13 @@ DIFFERENT = [
 def test_the_same_thing_in_other_dress_is_the_same(one: str, other: str) -> None:
     assert same_statement(one, other)
     assert same_statement(other, one)
+
+
+def test_what_is_remembered_of_texts_changes_nothing() -> None:
+    same = Sameness()
+    for one, other in [*SAME, *DIFFERENT, ("", ""), (" ", "..."), *SAME]:
+        assert same(one, other) == same_statement(one, other)
+        assert same(other, one) == same_statement(other, one)
 
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)

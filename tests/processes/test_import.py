@@ -167,7 +167,8 @@ def test_an_export_from_the_command_line_is_imported_again_and_read_by_people(ho
     imported(house, str(FIXTURES / "shiguan"), str(FIXTURES / "telegram"))
     out = tmp_path / "out"
     done = house.command("export", "--user", "mira", str(out))
-    assert done.stderr.decode() == "Exported 3 messages, 1 events, 0 memos, 1 short-term memos, 0 profiles.\n"
+    counts = "3 messages, 1 events, 0 memos, 1 short-term memos, 0 pinned notes, 0 group statements, 0 profiles"
+    assert done.stderr.decode() == f"Exported {counts}.\n"
     piped = house.command("export", "--user", "mira").stdout
     written = (out / "shiguan-export.jsonl").read_bytes()
     assert piped.splitlines()[1:] == written.splitlines()[1:]

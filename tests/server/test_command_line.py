@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from server import __version__
 from server.cli import FAMILIES, main, make_parser
 
 
@@ -83,6 +84,13 @@ def test_what_is_wrong_stays_wrong(line: list[str], capsys: pytest.CaptureFixtur
         make_parser().parse_args(line)
     assert left.value.code == 2
     assert "usage: shiguan" in capsys.readouterr().err
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        make_parser().parse_args(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"shiguan {__version__}\n"
 
 
 @pytest.mark.parametrize(("names", "add"), FAMILIES)

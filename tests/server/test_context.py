@@ -8,6 +8,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
+from mcp.shared.exceptions import MCPError
+
 from historian.clock import FixedClock
 from historian.group_store import GroupStore
 from historian.group_strength import StrengthRule
@@ -243,6 +246,9 @@ async def test_the_prompt_remember_gives_the_same_and_is_honest_where_there_is_n
         context = await alice.call("build_context")
         assert text.endswith(context["text"])
         assert text.startswith("Take this into account")
+        with pytest.raises(MCPError, match=r"^remember has no parameter message; it takes none\.$") as refused:
+            await alice.client.get_prompt("remember", {"message": "晚饭"})
+        assert refused.value.error.code == -32602
 
 
 async def test_the_strongest_statements_of_the_group_stand_in_it_and_only_there(tmp_path: Path) -> None:

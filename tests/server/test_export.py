@@ -9,7 +9,10 @@ from typing import Any
 import anyio
 import pytest
 
-from historian.model import Scope
+from historian.group_store import GroupStore
+from historian.group_strength import StrengthRule
+from historian.group_versions import Moment
+from historian.model import Owner, Scope
 from server.exports import MarkdownExport
 from tests.kit.home import Home, Person, home
 
@@ -156,3 +159,20 @@ async def test_markdown_has_the_profile_the_events_with_their_evidence_and_each_
     assert "> 院子里种了三棵榅桲树。\n> `code` & <b>" in told["conversations/c1.md"]
     assert told["memos.md"].count("Noted the garden.") == 2
     assert any(name.startswith("profile-history/") for name in told)
+
+
+async def test_markdown_has_pinned_notes_and_the_statements_of_a_group_with_their_log(tmp_path: Path) -> None:
+    group, moment = Owner("group", "g1"), Moment(1_772_589_600_000, StrengthRule())
+    toolsets = ["admin", "pinned"]
+    async with home(tmp_path / "one") as house, house.client("alice", group="g1", toolsets=toolsets) as alice:
+        await alice.call("memory_add", text="Answer in Chinese.\n请用中文")
+        with house.household.database.write() as connection:
+            made = moment.create("合唱团周二排练", ["排练"], "said so", ["m1"])
+            GroupStore(house.household.database).apply(connection, group, made)
+        lines = await exported(alice, 200)
+    assert {line["kind"] for line in lines} == {"about", "pinned", "group_memory"}
+    MarkdownExport(tmp_path / "out").write(lines)
+    assert "- Answer in Chinese. 请用中文 (`p1`)" in (tmp_path / "out" / "pinned.md").read_text("utf-8")
+    told = (tmp_path / "out" / "statements.md").read_text("utf-8")
+    assert "- 合唱团周二排练\n  active · `" in told
+    assert "create: 合唱团周二排练 because said so · evidence: `m1`" in told

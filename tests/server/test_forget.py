@@ -91,6 +91,19 @@ async def test_a_message_goes_with_its_event_its_memo_its_profile_line_and_every
     assert traces(folder, "Zyxquork", "紫苏鲤鱼") == []
 
 
+async def test_the_report_comes_when_the_vectors_are_open_again_which_writes_stray_memory_until_then(
+    tmp_path: Path,
+) -> None:
+    """P102: between opening an index and scrubbing it, its files may tell of what is forgotten."""
+    async with home(tmp_path / "data") as house, person(house) as alice:
+        await alice.call("messages_append", messages=[said("m1", "My Zyxquork arrived.")])
+        await alice.remember("Alice owns a Zyxquork.", message_ids=["m1"], force=True)
+        await alice.embedded()
+        for way in ({"query": "Zyxquork"}, {"everything": True}):
+            await forget(alice, **way)
+            assert house.household.engine.state == "ready"
+
+
 async def test_one_event_goes_and_the_profile_sentence_that_rested_on_it_is_revised(tmp_path: Path) -> None:
     """P103: by event, with all that say the same; the messages stay."""
     async with home(tmp_path / "data") as house, person(house) as alice:

@@ -299,3 +299,23 @@ def test_hooks_work_on_the_folder_that_the_environment_names_too(tmp_path: Path)
     written = json.loads(hooks_file(there).read_text("utf-8"))
     for groups in written["hooks"].values():
         assert f"--data-dir {Path('rel').absolute()} ||" in groups[0]["hooks"][0]["command"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'mcp_servers = { other = { command = "y" } }\nmodel = "x"\n',
+        'mcp_servers.other.command = "y"\nmodel = "x"\n',
+        'mcp_servers.shiguan.command = "old"\nmodel = "x"\n',
+        '[mcp_servers]\nshiguan = { command = "old" }\nother = { command = "y" }\n',
+    ],
+)
+def test_inline_tables_and_dotted_keys_of_toml_keep_everything_else(text: str) -> None:
+    path, entry = ("mcp_servers", "shiguan"), {"command": "/x/shiguan", "env": {"PYTHONPATH": ""}}
+    before = tomllib.loads(text)
+    changed = toml_file.with_member(text, path, entry)
+    others = {name: one for name, one in before["mcp_servers"].items() if name != "shiguan"}
+    assert tomllib.loads(changed) == before | {"mcp_servers": others | {"shiguan": entry}}
+    left = tomllib.loads(toml_file.without_member(changed, path))
+    assert left.pop("mcp_servers", {}) == others
+    assert left == {name: one for name, one in before.items() if name != "mcp_servers"}

@@ -72,6 +72,9 @@ async def test_the_prompt_gives_the_skill_and_the_question_as_data(tmp_path: Pat
         with pytest.raises(MCPError, match="needs a question") as refused:
             await alice.client.get_prompt("recall", {"question": " \n"})
         assert refused.value.error.code == -32602
+        with pytest.raises(MCPError, match=r"^recall needs question: What is to be remembered\.$") as missing:
+            await alice.client.get_prompt("recall")
+        assert missing.value.error.code == -32602
         assert "skill://recall/SKILL.md" in (await listing(alice.client)).resources
 
 
