@@ -43,7 +43,7 @@ FOUND = 20
 SHOWN = 10
 CONSTANT = 5
 """Of the fusion of ranks: the larger, the less the first place counts."""
-WEIGHTS = {"question": 1.0, "conversation": 1.0, "words": 0.15}
+WEIGHTS = {"question": 1.0, "conversation": 1.0, "words": 0.01}
 QUIET = 2
 """After so many searches that bring nothing new the searcher stops."""
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from historian.audiences import audience_ids, known_audiences
 from historian.fold import fold, terms
-from historian.lexical_query import parse
+from historian.lexical_parsing import parse
 from historian.lexical_search import Hits, Mentions, Search, Tables, Within
 from historian.model import Reach
 

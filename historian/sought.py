@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from historian.fold import fold
-from historian.lexical_query import And, Node, Or, Phrase, Text, matches, parse
+from historian.lexical_parsing import parse
+from historian.lexical_query import And, Node, Or, Phrase, Text, matches
 
 
 class Sought:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from historian.fold import MAX_TERM_LENGTH, bigrams, fold, runs
-from historian.lexical_query import any_terms, parse
+from historian.lexical_parsing import parse
+from historian.lexical_query import any_terms
 from historian.lexical_search import Mentions
 from historian.patterns import lazy_pattern
 from historian.stems import stem

@@ -37,7 +37,9 @@ from historian.upkeep import Upkeep
 UNSETTLED_SECONDS = 2.0
 """How long after a failure of the queue itself a job is done again."""
 ASIDE_SECONDS = 0.5
-"""How long a job waits at most for the foreground to fall quiet."""
+"""How long a job waits at most for the foreground to fall quiet, before it begins."""
+STEP_ASIDE_SECONDS = 0.1
+"""And how long between two of its steps."""
 ASIDE_POLL_SECONDS = 0.01
 FINISHING_SECONDS = 5.0
 """How long jobs under way may still take when the historian has to leave; then they are left to the next one."""
@@ -147,7 +149,7 @@ class Historian:
 
         From then until the job is settled, nothing can have the memory alone.
         """
-        self._step_aside()
+        self._step_aside(ASIDE_SECONDS)
         self.upkeep.standstill.begin()
         job = None
         try:
@@ -161,9 +163,9 @@ class Historian:
                 self.upkeep.standstill.end()
         return job
 
-    def _step_aside(self) -> None:
-        """Let those who wait for an answer go first: rules and `end` share one interpreter."""
-        until = time.monotonic() + ASIDE_SECONDS
+    def _step_aside(self, most: float) -> None:
+        """Let those who wait for an answer go first, for so many seconds: rules and `end` share one interpreter."""
+        until = time.monotonic() + most
         while self.foreground.is_busy() and time.monotonic() < until:
             self._leaving.wait(ASIDE_POLL_SECONDS)
 
@@ -189,6 +191,7 @@ class Historian:
         """Do a job and return how to settle it."""
 
         def step(name: str) -> None:
+            self._step_aside(STEP_ASIDE_SECONDS)
             self.steps.enter(job.job_id, name)
             run.step(name)
 

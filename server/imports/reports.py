@@ -82,7 +82,7 @@ class Report:
                 "" if dry else " What is stored keeps its speaker: forget it, then import it with --me and --again."
             )
             said.append(
-                f"Nobody in the chats is the user ({listed}). Are you one of them, name yourself with --me.{stored}"
+                f"Nobody in the chats is the user ({listed}). If you are one of them, name yourself with --me.{stored}"
             )
         return said
 

@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc"),
 ]
 
-PEOPLE = 40
+PEOPLE = 400
 BATCH = 250
 GROWN_MB = 50.0
 """What the process may gain after a tenth of the jobs (a half where there are few) has shown what it needs at all."""

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from historian.database import Database
 from historian.fold import bigrams, fold, has_cjk, terms
-from historian.lexical_query import parse
+from historian.lexical_parsing import parse
 from historian.model import Message, Owner, Reach, Role, Scope
 from historian.record import Record
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,12 @@ import pytest
 
 from historian.clock import FixedClock
 from historian.errors import StoreError
+from historian.foreground import Foreground
 from historian.job import Job
 from historian.model import Scope
 from historian.pipeline import Pipeline, Step
 from historian.session import Session
+from historian.steps import Steps
 from historian.worker import FINISHING_SECONDS
 from tests.kit.home import Home, home
 
@@ -253,3 +256,42 @@ async def test_an_error_of_a_store_that_is_about_the_job_itself_counts(tmp_path:
             clock.advance(seconds=3600)
         status = await alice.call("memory_status")
         assert (status["pending"], status["failed"], waiting(status)) == (0, 1, "")
+
+
+class Crowded(Foreground):
+    """Somebody always waits for an answer; counts how often a worker looked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looks = 0
+
+    def is_busy(self) -> bool:
+        self.looks += 1
+        return True
+
+
+class Noting(Steps):
+    """Notes how often a worker had looked whether somebody waits, when each step began."""
+
+    def __init__(self, crowded: Crowded) -> None:
+        super().__init__()
+        self._crowded = crowded
+        self.looked: dict[str, int] = {}
+
+    def enter(self, job_id: str, step: str) -> None:
+        self.looked[step] = self._crowded.looks
+        super().enter(job_id, step)
+
+
+async def test_a_job_steps_aside_before_each_of_its_steps_and_is_done_all_the_same(tmp_path: Path) -> None:
+    async with home(tmp_path, run=False) as house, house.client() as alice:
+        worker, queue, crowded = house.household.historian, house.household.queue, Crowded()
+        job_id = close(house, "alice", "小明喜欢茶。")
+        worker.foreground = crowded
+        job = queue.claim()
+        assert job is not None
+        worker.steps = noting = Noting(crowded)
+        assert worker.do(job)
+        assert [*noting.looked] == ["evidence", "rewrite", "store", "merge", "settle"]
+        assert all(later > earlier for earlier, later in pairwise([0, *noting.looked.values()]))
+        assert (await alice.call("memory_status", job_id=job_id))["job"]["state"] == "done"
