@@ -39,6 +39,10 @@ _MADE_ANEW = re.compile(
     rf"(?:{PROFILES}|{QUEUES}|locks|spawn\.lock|(?:owner|chroma|rankings\.sqlite3|{re.escape(DATABASE)})(?:[.-].*)?)\Z"
 )
 """What a folder without a memory holds of one: locks, and what processes left. All else in it is somebody's."""
+_MOUNTED = (
+    "Another file system is mounted at the data folder, which cannot be replaced as a whole; restore into a folder"
+    " inside it with --data-dir, and serve that one."
+)
 _OCCUPIED = "There is a memory in this data folder already; restore into another one with --data-dir."
 
 
@@ -50,11 +54,14 @@ def restore(backup: Path, folder: Path) -> Manifest:
     waiting or under way.
 
     Raises:
-        InvalidInputError: the file is no backup, is damaged or of a newer version, or the folder holds a memory.
+        InvalidInputError: the file is no backup, is damaged or of a newer version, or the folder holds a memory or is
+            a mount point.
         FolderInUseError: a process has the folder.
         StoreError: the folder cannot be written; it is as it was.
     """
     folder = folder.resolve()
+    if folder.is_mount():
+        raise InvalidInputError(_MOUNTED)
     _refuse_occupied(folder)
     with DiskErrors():
         folder.parent.mkdir(parents=True, exist_ok=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from historian.check_permissions import PermissionsCheck
+from historian.errors import InvalidInputError
 from historian.restore import restore
 from tests.kit.home import home
 from tests.kit.speaking import good, speaking_home
@@ -42,3 +43,10 @@ async def test_what_is_known_of_a_group_and_what_is_pinned_is_counted_and_found_
         found = await alice.call("search_group_memories", query="我们每周五聚会")
         assert [one["statement"] for one in found["memories"]] == ["我们每周五聚会"]
         assert found["degraded"] == []
+
+
+@pytest.mark.skipif(not Path("/proc").is_mount(), reason="needs a folder that is a mount point everywhere")
+def test_a_mount_point_is_refused_as_the_folder_to_restore_into_with_what_to_do(tmp_path: Path) -> None:
+    """As a volume of a container is one: it cannot be renamed."""
+    with pytest.raises(InvalidInputError, match="restore into a folder inside it with --data-dir"):
+        restore(tmp_path / "kept.tar.gz", Path("/proc"))
