@@ -14,6 +14,7 @@ from historian.fold import fold
 from historian.injection import looks_like_instruction
 from historian.model import Message
 from historian.patterns import words
+from historian.question_clauses import told_before_asking
 
 Kind = Literal["own", "assistant", "quoted", "question", "hypothetical", "joke", "order"]
 
@@ -116,7 +117,10 @@ def _takes_back(later: Message, message: Message) -> bool:
 
 def _parts(sentence: str) -> Iterator[Part]:
     if _QUESTION.search(sentence.strip()):
-        yield Part(sentence, "question")
+        told = told_before_asking(sentence)
+        if told:
+            yield from _parts(sentence[:told])
+        yield Part(sentence[told:], "question")
         return
     if _IF.search(sentence):
         yield Part(sentence, "hypothetical")

@@ -14,6 +14,7 @@ from historian.errors import InvalidInputError, RetryableModelError
 from historian.fold import fold
 from historian.model import Message
 from historian.options import RecallOptions
+from historian.question_clauses import told_before_asking
 from historian.quotations import SHOWN, is_quoted_from, shown
 from historian.recall_budget import Budget
 from historian.recall_policy import windows
@@ -84,6 +85,42 @@ def test_what_is_shown_of_a_long_message_says_that_it_is_cut() -> None:
 def test_it_is_told_whose_words_stand_in_a_message(text: str, kinds: list[str]) -> None:
     message = Message("m", "c", "user", text, NOW)
     assert [part.kind for part in parts_of(message)] == kinds
+
+
+@pytest.mark.parametrize(
+    ("stated", "asked"),
+    [
+        ("我对花生过敏，昨天刚从深圳搬到杭州，", "推荐几家餐厅？"),
+        ("我不吃辣，", "附近有什么好吃的？"),
+        ("我搬到杭州了，", "哪里买菜方便？"),
+        ("我妈妈对花生过敏，", "能吃这个吗？"),
+        ("我是素食者, ", "any restaurant recommendations?"),
+        ("I'm allergic to peanuts, ", "can you recommend a restaurant?"),
+        ("I'm allergic to peanuts, and I just moved to Hangzhou, ", "any tips?"),
+        ("My sister is vegan, ", "where can we eat?"),
+        ("", "我对花生过敏，对吗？"),
+        ("", "我刚说过，不是吗？"),
+        ("", "我喜欢花生，还是腰果？"),
+        ("", "我辞职，老板会同意吗？"),
+        ("", "我吃了花生，会过敏吗？"),
+        ("", "我是不是花生过敏，要不要去医院？"),
+        ("", "谁对花生过敏，昨天去医院了？"),
+        ("", "你对花生过敏，要换一家吗？"),
+        ("", "我对花生过敏，你还记得吗？"),
+        ("", "如果我对花生过敏，能吃吗？"),
+        ("", "我 live 在杭州，推荐几家 restaurant？"),
+        ("", "I moved to Lisbon, didn't I?"),
+        ("", "I'm allergic to peanuts, right?"),
+        ("", "If I'm allergic to peanuts, can I eat this?"),
+        ("", "I think I'm allergic, should I see a doctor?"),
+        ("", "I'm 30, or 31?"),
+    ],
+)
+def test_what_is_stated_before_a_question_in_the_same_sentence_is_stated(stated: str, asked: str) -> None:
+    assert told_before_asking(stated + asked) == len(stated)
+    parts = parts_of(Message("m", "c", "user", stated + asked, NOW))
+    assert (parts[-1].kind, parts[-1].text) == ("question", asked)
+    assert "".join(part.text for part in parts if part.kind == "own") == stated
 
 
 @pytest.mark.parametrize(
