@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from historian.complaints import Complaints
@@ -83,7 +83,7 @@ class Retrieval:
             counted = found.mentions if within is EVERYWHERE else None
             mentions = counted or self._mentions(collection, text, reach)
             telling = f"{telling_part(text, common_terms(mentions))} {besides}".strip()
-            similar, degraded = self._by_meaning(collection, telling, reach, limit, since, until)
+            similar, degraded = self._by_meaning(collection, telling, reach, limit, since, until, lexical)
         rows = {*lexical, *similar}
         return Hits({row: (similar.get(row), lexical.get(row)) for row in rows}, degraded)
 
@@ -111,23 +111,34 @@ class Retrieval:
             return self._words[collection].mentions(connection, reach, text)
 
     def _by_meaning(
-        self, collection: str, text: str, reach: Reach, limit: int, since: float | None, until: float | None
+        self,
+        collection: str,
+        text: str,
+        reach: Reach,
+        limit: int,
+        since: float | None,
+        until: float | None,
+        worded: Iterable[int],
     ) -> tuple[dict[int, float], tuple[str, ...]]:
+        """Return the similarity of the nearest rows, and of those found by words: many others may be nearer."""
         try:
             self._indexer.catch_up(CATCH_UP)
             vector = self._engine.embed_query(text)
-            near = self._engine.vectors.search(collection, reach, vector, limit, since, until)
+            near = dict(self._engine.vectors.search(collection, reach, vector, limit, since, until))
+            further = [row for row in map(str, worded) if row not in near]
+            if further:
+                near |= self._engine.vectors.compare(collection, reach, vector, further)
             self.complaints.over(SEARCH)
             return self._calibrated(near), ()
         except (ModelError, StoreError) as error:
             self.complaints.say(SEARCH, error)
             return {}, (f"search by meaning failed, words were searched: {error}",)
 
-    def _calibrated(self, near: list[tuple[str, float]]) -> dict[int, float]:
+    def _calibrated(self, near: Mapping[str, float]) -> dict[int, float]:
         import numpy as np
 
-        similarity = self._engine.embedder.calibrate(np.array([cosine for _, cosine in near], dtype=np.float32))
-        return {int(row): float(score) for (row, _), score in zip(near, similarity, strict=True)}
+        similarity = self._engine.embedder.calibrate(np.array([*near.values()], dtype=np.float32))
+        return {int(row): float(score) for row, score in zip(near, similarity, strict=True)}
 
 
 def _between(since: float | None, until: float | None) -> Within:
