@@ -293,7 +293,9 @@ def test_ids_in_the_audit_line_cannot_make_a_line_of_their_own(acting: tuple[Ser
     served, bot, _ = acting
     user = 'eve", "user": "alice\u2028 {"audit'
     assert served.call(bot, "memory_status", meta={"shiguan/user_id": user}).status == 200
-    line = next(line for line in served.log if "shiguan.audit" in line and "eve" in line)
+    audited = lambda: [line for line in served.log if "shiguan.audit" in line and "eve" in line]  # noqa: E731
+    until(audited)
+    line = audited()[0]
     assert json.loads(line.split("shiguan.audit: ")[1])["user"] == user
 
 
