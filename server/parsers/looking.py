@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from server.parsers.common import Commands
 
 
+COMMANDS = ("search", "context", "status", "audit", "profile", "ui")
+
+
 def _add_context(commands: Commands) -> None:
     def run(arguments: argparse.Namespace) -> int:
         from server.commands.context import show_context
@@ -28,9 +31,6 @@ def _add_context(commands: Commands) -> None:
         help="take the message or a host's JSON from stdin, print nothing where there is nothing, never fail",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object, as the tool answers it")
-
-
-COMMANDS = ("search", "context", "status", "audit", "profile", "ui")
 
 
 def add_looking(commands: Commands) -> None:
