@@ -183,8 +183,6 @@ class Historian:
         except StoreError as error:
             self.complaints.say(UNNOTED, error, f"what became of job {job.job_id} could not be noted")
             return False
-        finally:
-            self.steps.leave(job.job_id)
         return True
 
     def _attempt(self, job: Job, run: JobRun) -> Callable[[], object]:
@@ -210,6 +208,8 @@ class Historian:
             log.exception("job %s failed", job.job_id)
             reason = f"An internal error of kind {type(error).__name__}; see the log."
             return partial(self._retry, job, run, reason, None)
+        finally:
+            self.steps.leave(job.job_id)  # before anybody can read that it is settled
         return partial(self._done, job, run)
 
     def _done(self, job: Job, run: JobRun) -> None:

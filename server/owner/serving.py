@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
@@ -40,6 +41,7 @@ async def _serve(settings: Settings, hold: FolderHold) -> None:
 @asynccontextmanager
 async def listening(settings: Settings) -> AsyncGenerator[tuple[Listener[SocketStream], str | int]]:
     """Listen on a Unix socket of mode 0600, or on a loopback port where there is none."""
+    forgive_late_reads()
     if not has_unix_sockets():
         multi: Any = await anyio.create_tcp_listener(local_host=LOCALHOST, local_port=0)
         async with multi:
@@ -54,3 +56,18 @@ async def listening(settings: Settings) -> AsyncGenerator[tuple[Listener[SocketS
         finally:
             with suppress(OSError):
                 path.unlink(missing_ok=True)
+
+
+def forgive_late_reads() -> None:
+    """Let this event loop be silent about a socket that becomes readable in the moment in which its reader is cancelled.
+
+    anyio's Unix sockets resolve a future that is cancelled by then (`_wait_until_readable`), and asyncio prints a traceback
+    of it, though nothing is lost: whoever leaves does not read any more.
+    """
+    asyncio.get_running_loop().set_exception_handler(_complain)
+
+
+def _complain(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    late = isinstance(context.get("exception"), asyncio.InvalidStateError) and "set_result" in str(context.get("handle"))
+    if not late:
+        loop.default_exception_handler(context)

@@ -21,6 +21,7 @@ from historian.foreground import Foreground
 from historian.job import Job
 from historian.model import Scope
 from historian.pipeline import Pipeline, Step
+from historian.queue import Queue
 from historian.session import Session
 from historian.steps import Steps
 from historian.worker import FINISHING_SECONDS
@@ -295,3 +296,34 @@ async def test_a_job_steps_aside_before_each_of_its_steps_and_is_done_all_the_sa
         assert [*noting.looked] == ["evidence", "rewrite", "store", "merge", "settle"]
         assert all(later > earlier for earlier, later in pairwise([0, *noting.looked.values()]))
         assert (await alice.call("memory_status", job_id=job_id))["job"]["state"] == "done"
+
+
+class Leaving(Steps):
+    """Notes where a job stood in the queue when its last step was left."""
+
+    def __init__(self, queue: Queue) -> None:
+        super().__init__()
+        self._queue = queue
+        self.states: list[str] = []
+
+    def leave(self, job_id: str) -> None:
+        found = self._queue.get(job_id)
+        assert found is not None
+        self.states.append(found[0])
+        super().leave(job_id)
+
+
+async def test_a_job_whose_outcome_can_be_read_is_at_no_step_any_more(tmp_path: Path) -> None:
+    async with home(tmp_path, run=False) as house:
+        worker, queue = house.household.historian, house.household.queue
+        close(house, "alice", "小明喜欢茶。")
+        if (tmp_path / "profiles").exists():
+            (tmp_path / "profiles").rename(tmp_path / "elsewhere")
+        (tmp_path / "profiles").write_text("in the way", "utf-8")
+        close(house, "bob", "Bo 住在杭州。")
+        worker.steps = leaving = Leaving(queue)
+        for _ in range(2):
+            job = queue.claim()
+            assert job is not None
+            assert worker.do(job)
+        assert leaving.states == ["processing", "processing"]
