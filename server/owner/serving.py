@@ -59,15 +59,15 @@ async def listening(settings: Settings) -> AsyncGenerator[tuple[Listener[SocketS
 
 
 def forgive_late_reads() -> None:
-    """Let this event loop be silent about a socket that becomes readable in the moment in which its reader is cancelled.
+    """Let this event loop be silent about a socket that becomes readable in the moment its reader is cancelled.
 
-    anyio's Unix sockets resolve a future that is cancelled by then (`_wait_until_readable`), and asyncio prints a traceback
-    of it, though nothing is lost: whoever leaves does not read any more.
+    anyio's Unix sockets resolve a future that is cancelled by then (`_wait_until_readable`), and asyncio prints a
+    traceback of it, though nothing is lost: whoever leaves does not read any more.
     """
     asyncio.get_running_loop().set_exception_handler(_complain)
 
 
 def _complain(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    late = isinstance(context.get("exception"), asyncio.InvalidStateError) and "set_result" in str(context.get("handle"))
-    if not late:
+    settled_twice = isinstance(context.get("exception"), asyncio.InvalidStateError)
+    if not (settled_twice and "set_result" in str(context.get("handle"))):
         loop.default_exception_handler(context)

@@ -20,14 +20,18 @@ async def test_bytes_that_arrive_while_their_reader_is_cancelled_are_no_tracebac
 ) -> None:
     async with listening(load_settings({"data_dir": tmp_path}, {})) as (_, address):
         listener = await anyio.create_unix_listener(f"{address}.test")
-        async with listener, await anyio.connect_unix(f"{address}.test") as ours, await listener.accept() as theirs:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(ours.receive)
-                await anyio.wait_all_tasks_blocked()
-                raw: socket.socket = theirs.extra(SocketAttribute.raw_socket)
-                raw.send(b"late")
-                asyncio.get_running_loop().call_soon(tasks.cancel_scope.cancel)
-                await anyio.sleep_forever()
+        async with (
+            listener,
+            await anyio.connect_unix(f"{address}.test") as ours,
+            await listener.accept() as theirs,
+            anyio.create_task_group() as tasks,
+        ):
+            tasks.start_soon(ours.receive)
+            await anyio.wait_all_tasks_blocked()
+            raw: socket.socket = theirs.extra(SocketAttribute.raw_socket)
+            raw.send(b"late")
+            asyncio.get_running_loop().call_soon(tasks.cancel_scope.cancel)
+            await anyio.sleep_forever()
     assert caplog.messages == []
 
 
