@@ -39,8 +39,8 @@ from server.binding import Binding, FixedBinder
 from server.composition import open_household
 from server.household import Household
 from server.models import make_embedder
-from server.sessions import app_over
 from server.settings import load_settings
+from tests.kit.apps import app_over
 
 MODES = ("lexical", "semantic", "hybrid")
 LOG_OF = {"memorybank-xl": "memorybank-zh"}

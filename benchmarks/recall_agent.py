@@ -36,8 +36,8 @@ from historian.session import Session
 from server.binding import Binding, FixedBinder
 from server.composition import open_household
 from server.household import Household
-from server.sessions import app_over
 from server.settings import load_settings
+from tests.kit.apps import app_over
 
 FOUND = 20
 SHOWN = 10

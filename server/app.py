@@ -86,7 +86,7 @@ class ShiguanServer(MCPServer[Attached]):
 
     async def serve_lines(self, attached: Attached, source: AsyncIterable[str], sink: LineWriter) -> None:
         """Serve one client whose lines come from `source` until it ends."""
-        _attaching.set(attached)
+        attach(attached)
         server = self._lowlevel_server
         lines = Outstanding(source, sink)
         async with stdio_server(cast(Any, lines), cast(Any, lines)) as (read_stream, write_stream):
@@ -144,9 +144,14 @@ class ShiguanServer(MCPServer[Attached]):
             raise
 
 
+def attach(attached: Attached) -> None:
+    """Let the sessions that are begun from here work with `attached`."""
+    _attaching.set(attached)
+
+
 @asynccontextmanager
 async def attached_lifespan(_: MCPServer[Attached]) -> AsyncGenerator[Attached]:
-    """Give each session what `serve_lines` was called with."""
+    """Give each session what was attached where it was begun."""
     yield _attaching.get()
 
 

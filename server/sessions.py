@@ -1,16 +1,14 @@
-"""Serving clients over an open household: one app per set of toolsets and binder, all over the same memory."""
+"""Serving one client over its standard streams, with everything in this process."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import BinaryIO
 
 import anyio
 import anyio.to_thread
-from mcp.server.mcpserver import MCPServer
 
 from historian.hold import FolderHold
 from historian.session import Session
@@ -25,20 +23,6 @@ from server.wire import Wire, leave_within, mended
 
 LEAVING_SECONDS = 8.0
 """How long answers and background work may still take once the client has closed stdin."""
-
-
-def app_over(household: Household, binder: Binder, toolsets: Sequence[str] = ()) -> ShiguanServer:
-    """Return a server whose sessions share `household`, whose historian somebody else runs.
-
-    Raises:
-        InvalidInputError: a toolset does not exist.
-    """
-
-    @asynccontextmanager
-    async def lifespan(_: MCPServer[Attached]) -> AsyncGenerator[Attached]:
-        yield Attached(household.memory, binder, household.warm_up)
-
-    return build_app(toolsets, lifespan)
 
 
 def stdio_binder(settings: Settings) -> Binder:

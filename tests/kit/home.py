@@ -20,9 +20,9 @@ from historian.session import Session
 from server.binding import Binding, FixedBinder
 from server.composition import open_household
 from server.household import Household, running
-from server.sessions import app_over
 from server.settings import load_settings
 from server.trust import TrustedBinder
+from tests.kit.apps import app_over
 
 
 class Home:

@@ -21,9 +21,9 @@ from mcp.client.streamable_http import streamable_http_client
 
 from historian.session import Session
 from server.http.identity import SCOPES
-from server.sessions import app_over
 from server.toolsets import TOOLSETS
 from server.trust import TrustedBinder
+from tests.kit.apps import app_over
 from tests.kit.home import home
 from tests.kit.http import Served
 from tests.kit.published import Request
@@ -65,10 +65,10 @@ Transport = Callable[[Path, str], AbstractAsyncContextManager[World]]
 async def in_this_process(folder: Path, mode: str) -> AsyncGenerator[World]:
     """Serve from this process, without a wire."""
     async with home(folder) as house:
-        app = app_over(house.household, TrustedBinder(Session(timezone="UTC")), [*TOOLSETS])
 
         @asynccontextmanager
         async def connect(heard: Heard) -> AsyncGenerator[Client]:
+            app = app_over(house.household, TrustedBinder(Session(timezone="UTC")), [*TOOLSETS])
             async with Client(app, mode=mode, message_handler=heard.note, log_level="debug") as client:
                 yield client
 
