@@ -40,8 +40,11 @@ check: $(DEV)
 test: $(DEV)
 	$(MAKE) -j 2 check tests
 
-# Most process tests wait more than they work: five at a time keep two cores busy.
+# Most process tests wait more than they work: five at a time keep two cores busy. What is compiled is kept, whatever
+# the environment says, and compiled once: each of the five would do it else.
+tests: export PYTHONDONTWRITEBYTECODE =
 tests: $(DEV)
+	$(BIN)/python -m pytest --collect-only -q -m "not soak" > $(VENV)/.collected || { cat $(VENV)/.collected; exit 1; }
 	$(BIN)/python -m pytest -m "not soak" -n 5 --dist worksteal
 
 soak: $(DEV)

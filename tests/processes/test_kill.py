@@ -42,7 +42,7 @@ POINTS = (
     "after:historian.receipts:ReceiptStore.settle",
     "after:historian.record:Record.append",
 )
-KILLS = 20
+KILLS = 12
 GOODS = ("tea", "rice", "ink", "silk", "salt", "paper", "glass", "wool", "茶叶", "丝绸")
 
 
