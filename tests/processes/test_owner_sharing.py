@@ -65,7 +65,7 @@ def write(client: Client, writer: int, count: int, stored: list[int]) -> None:
 def test_what_many_clients_write_at_once_is_found_exactly_once_from_every_client(house: House, count: int) -> None:
     """P1, P3, P10, P15, P16, P26: two protocol eras, both languages, appends, ends and searches mixed."""
     house.folder.mkdir(mode=0o700)
-    (house.folder / "shiguan.toml").write_text("[profile]\nmax_lines = 20\n", "utf-8")  # it is about events, not profiles
+    (house.folder / "shiguan.toml").write_text("[profile]\nmax_lines = 20\n", "utf-8")  # long ones are slow to write
     clients = [house.client("--user", "alice") for _ in range(CLIENTS)]
     for number, client in enumerate(clients):
         client.initialize() if number % 2 else client.discover()
