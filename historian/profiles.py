@@ -11,6 +11,7 @@ Calls for one entity are made under that entity's lock, which the caller holds; 
 
 from __future__ import annotations
 
+import stat
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
@@ -41,6 +42,8 @@ class _Files:
     def read(self) -> bytes | None:
         with DiskErrors():
             try:
+                if not stat.S_ISREG(self.path.stat().st_mode):  # reading a pipe would wait for ever
+                    raise StoreError(f"{self.path} is no file; put a profile, or nothing, in its place.")
                 return self.path.read_bytes()
             except FileNotFoundError:
                 return None

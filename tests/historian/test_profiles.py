@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import sys
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -425,6 +427,18 @@ def test_stray_files_in_the_folder_are_no_profiles(store: ProfileStore, tmp_path
     (folder / "Copy of alice.md").write_bytes(file_of(tmp_path).read_bytes())
     assert store.list() == (ALICE,)
     assert store.changed_by_hand() == ()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no named pipes in folders")
+@pytest.mark.parametrize("make", ["mkfifo", "mkdir"])
+def test_what_is_no_file_in_the_place_of_one_is_told_and_waited_for_by_nobody(
+    store: ProfileStore, tmp_path: Path, make: str
+) -> None:
+    file_of(tmp_path).parent.mkdir(parents=True)
+    getattr(os, make)(file_of(tmp_path))
+    for ask in (store.read, store.read_or_recover, store.digest, store.raw):
+        with pytest.raises(StoreError, match=r"alice\.md is no file"):
+            ask(ALICE)
 
 
 def test_a_folder_that_cannot_be_written_is_a_store_error(tmp_path: Path, clock: FixedClock) -> None:
