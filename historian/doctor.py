@@ -26,11 +26,11 @@ class Report:
 
 
 class Doctor:
-    """Runs checks, one examination at a time. Slow: reads everything; not for the event loop."""
+    """Runs checks, one examination at a time of all who share `busy`. Slow: reads everything."""
 
-    def __init__(self, checks: Sequence[Check]) -> None:
+    def __init__(self, checks: Sequence[Check], busy: threading.Lock | None = None) -> None:
         self.checks = checks
-        self._busy = threading.Lock()
+        self._busy = busy or threading.Lock()
 
     def run(self, *, fix: bool = False) -> Report:
         """Examine everything; with `fix`, mend what can be mended and examine it again. A part that is well is `ok`."""

@@ -93,7 +93,8 @@ class Forgetter:
         if not confirm:
             with self._database.read() as connection:
                 found, token, shown = self._found(connection, scope, selection)
-            return Forgotten(False, _foreseen(found), token, samples=shown)
+            files = self._profiles.count_files(scope.owner) if selection.everything else 0
+            return Forgotten(False, _foreseen(found, files), token, samples=shown)
         with self._standstill.alone():
             self._queue.recover()
             with self._database.read() as connection:
@@ -229,7 +230,7 @@ def _statements(found: Consequences) -> dict[str, int]:
     }
 
 
-def _foreseen(found: Consequences) -> dict[str, int]:
+def _foreseen(found: Consequences, profile_files: int) -> dict[str, int]:
     doomed = found.doomed
     counts = {
         "messages": len(doomed.messages),
@@ -237,6 +238,7 @@ def _foreseen(found: Consequences) -> dict[str, int]:
         "memos": len(doomed.memos),
         "pinned notes": len(doomed.pinned),
         "profile lines": len(doomed.lines),
+        "profile files": profile_files,
         "events rewritten or flagged": len(found.rewritten),
         **_statements(found),
     }

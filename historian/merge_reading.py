@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from historian.bullets import one_line
 from historian.injection import looks_like_instruction
 from historian.merge import MAX_LINE_LENGTH
-from historian.merge_answer import Added, LineFate, MergeAnswer
 from historian.merge_plan import Addition, Change, Page, Plan
 from historian.merge_problems import Problem, place_name
 from historian.profile import ProfileLine
+
+if TYPE_CHECKING:  # pydantic, which a hook does not need
+    from historian.merge_answer import Added, LineFate, MergeAnswer
 
 MAX_TAGS = 8
 MAX_TAG_LENGTH = 24
@@ -26,7 +29,7 @@ MAX_REASON_LENGTH = 300
 class _Reading:
     page: Page
     language: str
-    fates: dict[int, LineFate] = field(default_factory=dict[int, LineFate])
+    fates: dict[int, LineFate] = field(default_factory=dict[int, "LineFate"])
     changes: list[Change] = field(default_factory=list[Change])
     additions: list[Addition] = field(default_factory=list[Addition])
     problems: list[Problem] = field(default_factory=list[Problem])

@@ -216,6 +216,12 @@ class ProfileStore:
                 write_durably(files.path, cleaned)
         return True, versions
 
+    def count_files(self, entity: Owner) -> int:
+        """Return how many files `remove` would remove."""
+        files = self._files(entity)
+        with DiskErrors():
+            return files.path.exists() + len(files.revisions.files())
+
     def remove(self, entity: Owner) -> int:
         """Remove the file and every version of it; return how many files that were."""
         files = self._files(entity)

@@ -92,9 +92,13 @@ class Revisions:
             changed += cleaned != data and path.name != _LAST
         return changed
 
+    def files(self) -> list[Path]:
+        """Return all files of the history: every version, and what was written last."""
+        return sorted(self._folder.glob("*")) if self._folder.is_dir() else []
+
     def remove(self) -> int:
         """Remove every version; return how many files that were."""
-        files = sorted(self._folder.glob("*")) if self._folder.is_dir() else []
+        files = self.files()
         for path in files:
             path.unlink()
         if self._folder.is_dir():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,8 +42,8 @@ class Patient:
     queue: Queue
 
 
-def make_doctor(settings: Settings, patient: Patient, clock: Clock) -> Doctor:
-    """Return who examines the data folder and its open stores."""
+def make_doctor(settings: Settings, patient: Patient, clock: Clock, busy: threading.Lock) -> Doctor:
+    """Return who examines the data folder and its open stores, while nobody else who has `busy` does."""
     folder = settings.data_dir
     queues, profiles = folder / QUEUES_NAME, folder / "profiles"
     written = (folder, *(queues / state for state in STATES), profiles / "users", profiles / "groups")
@@ -57,7 +58,8 @@ def make_doctor(settings: Settings, patient: Patient, clock: Clock) -> Doctor:
             DiskCheck(folder),
             PermissionsCheck(folder, (profiles, queues), _secrets(settings.server)),
             LeftoversCheck(written, lambda: _socket_folders(folder)),
-        ]
+        ],
+        busy,
     )
 
 

@@ -6,9 +6,11 @@ It goes from the ground up: stores and signals, what finds, what keeps profiles,
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 from historian.capturing import CaptureDesk
 from historian.chains import ChainReader
@@ -39,7 +41,6 @@ from historian.troubles import Source, Troubles
 from historian.upkeep import Upkeep
 from historian.word_paging import WordPager
 from historian.worker import Historian
-from server.checkup import Patient, make_doctor
 from server.context_parts import make_context, make_notes
 from server.finding_parts import FindingParts, make_finding, vector_store
 from server.folder import DATABASE_NAME, QUEUES_NAME, make_folder
@@ -53,6 +54,9 @@ from server.models import make_models
 from server.profile_parts import ProfileParts, make_profiles
 from server.reload import SettingsWatch
 from server.settings import Settings, reread
+
+if TYPE_CHECKING:
+    from historian.doctor import Doctor
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,10 +284,22 @@ def _historian(ground: Ground, floors: Floors) -> Historian:
     )
 
 
+def _doctor(ground: Ground, floors: Floors) -> Callable[[], Doctor]:
+    busy = threading.Lock()
+
+    def make() -> Doctor:
+        from server.checkup import Patient, make_doctor  # seldom asked for, and a client waits for imports
+
+        finding, biographer = floors.finding, floors.profiles.biographer
+        patient = Patient(ground.stores.database, finding.engine, finding.indexer, biographer, ground.queue)
+        return make_doctor(ground.settings, patient, ground.clock, busy)
+
+    return make
+
+
 def _household(ground: Ground, floors: Floors) -> Household:
     settings, clock, finding, profiles = ground.settings, ground.clock, floors.finding, floors.profiles
     database, models = ground.stores.database, ground.models
-    patient = Patient(database, finding.engine, finding.indexer, profiles.biographer, ground.queue)
     return Household(
         memory=Memory(_parts(ground, floors), ground.live),
         historian=_historian(ground, floors),
@@ -297,7 +313,7 @@ def _household(ground: Ground, floors: Floors) -> Household:
         reranker=models.reranker,
         profiles=profiles,
         make_store=lambda embedder: vector_store(settings, embedder, clock),
-        doctor=make_doctor(settings, patient, clock),
+        make_doctor=_doctor(ground, floors),
         folder=settings.data_dir,
         live=ground.live,
         watch=ground.watch,

@@ -6,14 +6,13 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 
-from historian.backup import Made, back_up
 from historian.chat import Chat
 from historian.clock import SystemClock
 from historian.database import Database
-from historian.doctor import Doctor
 from historian.embed import Embedder
 from historian.engine import Engine
 from historian.errors import StoreError
@@ -22,7 +21,6 @@ from historian.live import LiveOptions
 from historian.memory import Memory
 from historian.queue import Queue
 from historian.rankings import Rankings
-from historian.rebuilding import rebuild_vectors
 from historian.rerank import Reranker
 from historian.status import Health
 from historian.vectors import VectorStore
@@ -31,6 +29,10 @@ from prompts import PromptLibrary
 from server.garbage import keep_what_is_loaded
 from server.profile_parts import ProfileParts
 from server.reload import SettingsWatch
+
+if TYPE_CHECKING:  # what is seldom asked for is loaded then: a client waits for all that a start imports
+    from historian.backup import Made
+    from historian.doctor import Doctor
 
 COUNTS = {
     "messages": "SELECT count(*) FROM messages",
@@ -62,11 +64,16 @@ class Household:
     reranker: Reranker | None
     profiles: ProfileParts
     make_store: Callable[[Embedder], VectorStore]
-    doctor: Doctor
+    make_doctor: Callable[[], Doctor]
     folder: Path
     live: LiveOptions
     watch: SettingsWatch
     health: Health
+
+    @property
+    def doctor(self) -> Doctor:
+        """Who examines the folder and the open stores."""
+        return self.make_doctor()
 
     def warm_up(self) -> None:
         """Begin to load the embedder and the vectors in the background; calling it again does nothing."""
@@ -91,10 +98,14 @@ class Household:
         Raises:
             ModelError, StoreError: as `rebuild_vectors`.
         """
+        from historian.rebuilding import rebuild_vectors
+
         return rebuild_vectors(self.engine, self.indexer, self.make_store)
 
     def back_up(self, target: Path) -> Made:
         """Write everything that is true here into the file `target`. Raises as `backup.back_up`."""
+        from historian.backup import back_up
+
         return back_up(self.folder, self.database, target, SystemClock())
 
     def close(self) -> None:

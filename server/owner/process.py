@@ -9,7 +9,7 @@ import os
 import signal
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
@@ -25,13 +25,15 @@ from server import __version__
 from server.binding import Attached, Binder, Binding, FixedBinder
 from server.household import Household
 from server.owner.apps import Apps
-from server.owner.control import Control
 from server.owner.lines import LineSink, LineSource
 from server.owner.preamble import MAX_BYTES, differing, digests, encode, is_greeting, is_newer
 from server.trust import TrustedBinder
 from server.web.visits import Guest
 from server.web.window import Window
 from server.wire import leave_within
+
+if TYPE_CHECKING:
+    from server.owner.control import Control
 
 GREETING_SECONDS = 10.0
 LOOK_SECONDS = 0.25
@@ -60,7 +62,7 @@ class Owner:
         self._apps = Apps()
         self._window = window
         self._url = url
-        self._control = Control(household, self.stop, url)
+        self._control: Control | None = None
         self._stopping = anyio.Event()
         self._clients = 0
         self._last_busy = anyio.current_time() + FIRST_CLIENT_SECONDS - min(idle_seconds, FIRST_CLIENT_SECONDS)
@@ -109,11 +111,18 @@ class Owner:
             return
         if hello["purpose"] == "control":
             guest = Guest(binding_of(hello))
-            await self._control.serve(lines, stream, partial(self._window.link, guest))
+            await self._answering().serve(lines, stream, partial(self._window.link, guest))
         else:
             attached = Attached(self._household.memory, binder_of(hello), self._household.warm_up)
             app = self._apps.get(hello["toolsets"])
             await app.serve_lines(attached, LineSource(lines), LineSink(stream))
+
+    def _answering(self) -> Control:
+        if self._control is None:
+            from server.owner.control import Control  # the first client waits for all that is imported before it
+
+            self._control = Control(self._household, self.stop, self._url)
+        return self._control
 
     def _answer(self, hello: Any) -> dict[str, Any]:
         """Return the welcome of a client, or why it gets none."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import anyio
 import anyio.to_thread
@@ -13,9 +13,10 @@ import anyio.to_thread
 from historian.errors import StoreError
 from server.household import Household
 from server.owner.address import LOCALHOST
-from server.web.answering import Place
-from server.web.reception import ENTER
 from server.web.visits import Guest, Visits
+
+if TYPE_CHECKING:
+    from server.web.answering import Place
 
 SECRET_BYTES = 16
 
@@ -41,6 +42,8 @@ class Window(Protocol):
 
 def link_to(place: Place, visits: Visits, guest: Guest) -> str:
     """Return the address that begins a visit of `guest`."""
+    from server.web.reception import ENTER  # the pages are loaded when somebody wants to see them
+
     return f"{place.origin}{place.base}/{ENTER}?key={visits.invite(guest)}"
 
 
@@ -92,6 +95,8 @@ class LoopbackWindow:
         if self._place is None:
             self._socket = _bound()
             origin = f"http://{LOCALHOST}:{self._socket.getsockname()[1]}"
+            from server.web.answering import Place
+
             self._place = Place(origin, f"/{os.urandom(SECRET_BYTES).hex()}")
             self._wanted.set()
         return link_to(self._place, self._visits, guest)

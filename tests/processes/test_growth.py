@@ -27,6 +27,8 @@ pytestmark = [
 ]
 
 PEOPLE = 400
+FACTS = 2000
+"""Later jobs say again what earlier ones said: what is kept of news is in memory as vectors, and is no leak."""
 BATCH = 250
 GROWN_MB = 50.0
 """What the process may gain after a tenth of the jobs (a half where there are few) has shown what it needs at all."""
@@ -38,7 +40,8 @@ def a_turn(queue: Queue, number: int) -> object:
     """Close a turn of one of many people."""
     session = Session(timezone="Asia/Shanghai", sender_name="Lin Xiao")
     scope = Scope(f"u{number % PEOPLE}", None, frozenset())
-    fact = f"Lin Xiao sends parcel {number} to Hangzhou." if number % 2 else f"林晓把 {number} 号包裹寄到杭州。"
+    parcel = number % FACTS
+    fact = f"Lin Xiao sends parcel {parcel} to Hangzhou." if parcel % 2 else f"林晓把 {parcel} 号包裹寄到杭州。"
     turn = Turn(memo=f"Noted parcel {number}.", observations=(fact,), source_message=fact)
     mark = fingerprint(scope, session, turn)
     return queue.enqueue(END, scope.owner.key, job_payload(scope, session, turn, mark, SystemClock().now()))
@@ -86,7 +89,7 @@ def test_memory_stays_flat_over_many_jobs(tmp_path: Path, model: str, enqueue: E
     chat = ScriptedModel(answer if model == "answers" else lambda _: failing(503))
     with FakeEndpoint(chat=chat) as endpoint:
         toml = "[historian]\nworkers = 4\n[queue]\njob_max_retries = 0\n"
-        # Vectors that are kept are no leak, but are in memory, twice: with 16 numbers each they hide nothing else.
+        # Vectors are in memory twice: with 16 numbers each, they hide nothing else.
         toml += f'[embedding]\nprovider = "openai"\nmodel = "e"\nbase_url = "{endpoint.base_url}"\napi_key = "k"\n'
         if model != "none":
             toml += f'[chat]\nbase_url = "{endpoint.base_url}"\nmodel = "m"\napi_key = "k"\n'

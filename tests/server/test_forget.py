@@ -432,7 +432,10 @@ async def test_everything_of_a_person_goes_and_nobody_else_loses_anything(tmp_pa
         async with person(house, "alice", group="choir") as alice:
             await alice.remember("Alice conducts the choir.", force=True)
         async with person(house, "mirabelle") as one:
-            await forget(one, everything=True)
+            foreseen = (await one.call("forget", everything=True))["counts"]
+            gone = (await forget(one, everything=True))["profile files"]
+            assert gone >= 2
+            assert {"what": "profile files", "count": gone} in foreseen
             assert await one.texts("dog") == []
             assert (await one.call("get_profile", entity_type="user"))["text"] == ""
         assert traces(folder, "Glorpwick", "mirabelle") == []
