@@ -92,7 +92,7 @@ class Revisions:
             changed += cleaned != data and path.name != _LAST
         return changed
 
-    def files(self) -> list[Path]:
+    def files(self) -> Sequence[Path]:
         """Return all files of the history: every version, and what was written last."""
         return sorted(self._folder.glob("*")) if self._folder.is_dir() else []
 
