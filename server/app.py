@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from contextvars import ContextVar
+from functools import cached_property
 from typing import Any, cast
 
 from mcp.server.context import ServerMiddleware
@@ -19,7 +20,7 @@ from mcp.server.mcpserver.exceptions import (
 )
 from mcp.server.mcpserver.prompts import Prompt
 from mcp.server.mcpserver.resources import ResourceSecurity
-from mcp.server.mcpserver.tools import Tool
+from mcp.server.mcpserver.tools import Tool, ToolManager
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult
@@ -36,7 +37,7 @@ from server.remembering import publish_remember
 from server.resources import publish_resources
 from server.schema import flatten
 from server.skills import Skills, publish_recall_prompt, recall_skill
-from server.toolsets import Published, published
+from server.toolsets import Published, published, require_toolsets
 
 log = logging.getLogger(__name__)
 
@@ -53,36 +54,51 @@ INSTRUCTIONS = (
 )
 
 
+class LateTools(ToolManager):
+    """The tools of some toolsets, loaded when somebody asks for tools: a client is greeted before. One thread's."""
+
+    def __init__(self, toolsets: Sequence[str]) -> None:
+        super().__init__()
+        self._toolsets = toolsets
+
+    @cached_property
+    def published(self) -> Mapping[str, Published]:
+        """The tools as they are declared, by their names."""
+        declared = {tool.name: tool for tool in published(self._toolsets)}
+        self._tools.update((name, registered(tool)) for name, tool in declared.items())
+        return declared
+
+    @override
+    def get_tool(self, name: str) -> Tool | None:
+        return super().get_tool(name) if name in self.published else None
+
+    @override
+    def list_tools(self) -> list[Tool]:
+        return [*map(self._tools.__getitem__, self.published)]
+
+
 class ShiguanServer(MCPServer[Attached]):
     """An MCP server whose arguments are checked first and whose errors are sentences."""
 
     def __init__(
-        self, tools: Iterable[Published], lifespan: Lifespan, middleware: Sequence[ServerMiddleware[Any]] = ()
+        self, toolsets: Sequence[str], lifespan: Lifespan, middleware: Sequence[ServerMiddleware[Any]] = ()
     ) -> None:
         skills = shipped_skills()
-        self._published = {tool.name: tool for tool in tools}
-        self._tools = {tool.name: registered(tool) for tool in self._published.values()}
         super().__init__(
             "shiguan",
             title="Shiguan 史官",
             description="A memory that keeps what was said, what it amounts to, and the messages that prove it.",
             instructions=INSTRUCTIONS,
             version=__version__,
-            tools=[*self._tools.values()],
             lifespan=lifespan,
             middleware=[bind_requests, *middleware],
             extensions=[Skills(skills)],
             resource_security=ResourceSecurity(exempt_params={"group_id", "event_id"}),
         )
+        self._tool_manager = self._tools = LateTools(toolsets)
         publish_resources(self)
         publish_recall_prompt(self, recall_skill(skills))
         publish_remember(self)
-
-    @property
-    def repeatable(self) -> list[str]:
-        """The tools that may be called again when it is not known whether a call arrived."""
-        hints = ((name, tool.annotations) for name, tool in self._published.items())
-        return [name for name, hint in hints if hint.read_only_hint or hint.idempotent_hint]
 
     async def serve_lines(self, attached: Attached, source: AsyncIterable[str], sink: LineWriter) -> None:
         """Serve one client whose lines come from `source` until it ends."""
@@ -96,11 +112,12 @@ class ShiguanServer(MCPServer[Attached]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Attached, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        if name not in self._tools:
-            return refusal(f"There is no tool of that name; the tools are {', '.join(self._published)}.")
+        tool = self._tools.get_tool(name)
+        if tool is None:
+            return refusal(f"There is no tool of that name; the tools are {', '.join(self._tools.published)}.")
         try:
-            published = self._published[name]
-            arguments = checked(name, self._tools[name].parameters, arguments, published.aliases)
+            published = self._tools.published[name]
+            arguments = checked(name, tool.parameters, arguments, published.aliases)
             require_one(name, published.one_of, arguments)
             return await super().call_tool(name, arguments, context)
         except ShiguanError as error:
@@ -207,4 +224,5 @@ def build_app(
     Raises:
         InvalidInputError: a toolset does not exist (yet); the sentence lists those that do.
     """
-    return ShiguanServer(published(toolsets), lifespan, middleware)
+    require_toolsets(toolsets)
+    return ShiguanServer(toolsets, lifespan, middleware)

@@ -23,8 +23,8 @@ from historian.memory import Memory, ScopedMemory
 from historian.model import Scope
 from historian.session import Session
 
-OPENING = frozenset({"initialize", "server/discover"})
-"""Methods with which a client opens a connection; nothing may slow down their answer."""
+OPENING = frozenset({"initialize", "notifications/initialized", "server/discover"})
+"""Methods with which a client opens a connection; nothing may slow down what comes next."""
 META_PREFIX = "shiguan/"
 """Request `_meta` keys with this prefix name whom a trusted host acts for."""
 NOBODY = "This call names no user; the host must send shiguan/user_id in the _meta of every call."
@@ -116,11 +116,17 @@ def current_progress() -> Report:
 async def bind_requests(ctx: ServerRequestContext[Attached, Any], call_next: CallNext) -> HandlerResult:
     """Middleware: bind each request once, before validation, lookup and handlers.
 
-    What is slow is loaded once the client has its answer to the first message, which is when it sends a second one.
+    What is slow is loaded once the first request after the opening ones is answered: most ask for the tools first.
     """
+    try:
+        return await _bind(ctx, call_next)
+    finally:
+        if ctx.method not in OPENING:
+            ctx.lifespan_context.warm_up()
+
+
+async def _bind(ctx: ServerRequestContext[Attached, Any], call_next: CallNext) -> HandlerResult:
     attached = ctx.lifespan_context
-    if ctx.method not in OPENING:
-        attached.warm_up()
     if ctx.request_id is None:
         return await call_next(ctx)
     binding = _binding(attached.binder, ctx.params)

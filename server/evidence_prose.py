@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from historian.evidence_views import EventChain, EvidenceItem, EvidencePage
 from historian.excerpts import share
-from server.answers import quoted
+from server.answers import local, quoted
 from server.prose import notices
-from server.tools.convert import local
 
 BUDGET = 24_000
 """Characters of quoted text in one answer; a message that comes alone has all of it."""

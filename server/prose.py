@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from historian.turn import Receipt
 from historian.views import AppendResult, FoundEvents, FoundProfiles, ProfileView, Status
-from server.answers import quoted
-from server.tools.convert import NOTHING_FOUND, local
+from server.answers import NOTHING_FOUND, local, quoted
 
 
 def end_prose(receipt: Receipt) -> str:

@@ -10,7 +10,6 @@ from mcp.server.mcpserver import MCPServer
 from server.binding import current_memory
 from server.evidence_prose import chain_prose
 from server.prose import profile_prose
-from server.tools.convert import status_answer
 
 MARKDOWN = "text/markdown"
 
@@ -38,4 +37,6 @@ def publish_resources(app: MCPServer[Any]) -> None:
     @app.resource("memory://status", name="status", title="State of the memory", mime_type="application/json")
     def status() -> str:
         """Queue, failures, and what runs offline or degraded."""
+        from server.tools.convert import status_answer  # the tools are loaded when they are asked for
+
         return json.dumps(status_answer(current_memory().status(None)).model_dump(mode="json"), ensure_ascii=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,35 @@ from mcp_types import ToolAnnotations
 from historian.errors import InvalidInputError
 
 DEFAULT_TOOLSETS = ("core", "evidence")
+REPEATABLE = (
+    "build_context",
+    "end",
+    "export",
+    "get_profile",
+    "group_memories",
+    "lexical_search",
+    "memory_add",
+    "memory_changes",
+    "memory_delete",
+    "memory_history",
+    "memory_list",
+    "memory_status",
+    "memory_update",
+    "messages_append",
+    "messages_list",
+    "neighbors",
+    "profile_history",
+    "recall",
+    "search_events",
+    "search_group_memories",
+    "search_profiles",
+    "semantic_search",
+    "verify_view",
+)
+"""Tools that may be called again when it is not known whether a call arrived, as their annotations say.
+
+Listed here since a client is told of them before any tool is loaded.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +60,21 @@ class Published:
     needs_admin: bool = False
 
 
+def require_toolsets(names: Iterable[str]) -> None:
+    """Raise InvalidInputError for a toolset that does not exist; the sentence lists those that do."""
+    for name in names:
+        if name not in TOOLSETS:
+            raise InvalidInputError(f"There is no toolset {name!r}; the toolsets are {', '.join(TOOLSETS)}.")
+
+
 def published(toolsets: Sequence[str]) -> list[Published]:
     """Return the tools of the default toolsets and of `toolsets`, in a stable order.
 
     Raises:
-        InvalidInputError: a toolset does not exist; the sentence lists those that do.
+        InvalidInputError: as `require_toolsets`.
     """
-    wanted = [*DEFAULT_TOOLSETS, *toolsets]
-    for name in wanted:
-        if name not in TOOLSETS:
-            raise InvalidInputError(f"There is no toolset {name!r}; the toolsets are {', '.join(TOOLSETS)}.")
+    require_toolsets(toolsets)
+    wanted = {*DEFAULT_TOOLSETS, *toolsets}
     return [tool for name, load in TOOLSETS.items() if name in wanted for tool in load()]
 
 

@@ -27,6 +27,7 @@ from server.household import Household
 from server.owner.apps import Apps
 from server.owner.lines import LineSink, LineSource
 from server.owner.preamble import MAX_BYTES, differing, digests, encode, is_greeting, is_newer
+from server.toolsets import REPEATABLE
 from server.trust import TrustedBinder
 from server.web.visits import Guest
 from server.web.window import Window
@@ -136,7 +137,7 @@ class Owner:
         if not is_greeting(hello):
             return {"ok": False, "error": "The client and the owner of the data folder differ too much; update both."}
         try:
-            app = self._apps.get(hello["toolsets"])
+            self._apps.get(hello["toolsets"])
             binder_of(hello)
         except ShiguanError as error:
             return {"ok": False, "error": str(error)}
@@ -149,7 +150,7 @@ class Owner:
             "version": __version__,
             "pid": os.getpid(),
             "warnings": warnings,
-            "repeatable": app.repeatable,
+            "repeatable": REPEATABLE,
         }
 
     async def _hand_over(self, welcome: Mapping[str, Any], stream: SocketStream) -> None:

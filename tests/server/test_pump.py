@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from historian.errors import ShiguanError, StoreError
-from server.app import build_app
 from server.owner.attach import Attachment
 from server.owner.pump import CUT_OFF, Pump
+from server.toolsets import REPEATABLE, TOOLSETS, published
 
 CEILING = 20.0
 OPENING = {"jsonrpc": "2.0", "id": "open", "method": "initialize", "params": {"protocolVersion": "2025-11-25"}}
@@ -405,7 +405,9 @@ def _is_safe(request: dict[str, Any]) -> bool:
     return request["method"] != "tools/call" or request["params"]["name"] == "end"
 
 
-def test_a_forgetting_is_not_repeated_since_a_second_one_could_not_tell_what_the_first_one_did() -> None:
-    repeatable = build_app(("admin", "pinned")).repeatable
-    assert "forget" not in repeatable
-    assert "memory_delete" in repeatable
+def test_what_may_be_repeated_is_what_annotations_say_reads_only_or_has_no_second_effect() -> None:
+    """A forgetting is not: a second one could not tell what the first one did."""
+    hints = {tool.name: tool.annotations for tool in published([*TOOLSETS])}
+    assert [*REPEATABLE] == sorted(name for name, hint in hints.items() if hint.read_only_hint or hint.idempotent_hint)
+    assert "forget" not in REPEATABLE
+    assert "memory_delete" in REPEATABLE
