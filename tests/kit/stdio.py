@@ -43,12 +43,16 @@ def environment(*shims: str, **more: str) -> dict[str, str]:
 
 
 def run(
-    *arguments: str, stdin: str | bytes = b"", env: Mapping[str, str] | None = None, code: int | None = 0
+    *arguments: str,
+    stdin: str | bytes = b"",
+    env: Mapping[str, str] | None = None,
+    code: int | None = 0,
+    seconds: float = CEILING,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a `shiguan` command to its end; with `code`, that must be its exit code."""
+    """Run a `shiguan` command to its end, within so many seconds; with `code`, that must be its exit code."""
     given = stdin.encode() if isinstance(stdin, str) else stdin
     done = subprocess.run(
-        [SHIGUAN, *arguments], input=given, capture_output=True, env=env or environment(), timeout=CEILING, check=False
+        [SHIGUAN, *arguments], input=given, capture_output=True, env=env or environment(), timeout=seconds, check=False
     )
     assert code is None or done.returncode == code, (done.returncode, done.stderr.decode())
     return done

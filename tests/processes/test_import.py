@@ -29,9 +29,11 @@ def house(tmp_path: Path) -> Generator[House]:
         yield made
 
 
-def imported(house: House, *arguments: str, user: str = "mira") -> tuple[list[str], list[str]]:
+def imported(
+    house: House, *arguments: str, user: str = "mira", seconds: float = CEILING
+) -> tuple[list[str], list[str]]:
     """Import; return the lines on stdout and on stderr."""
-    done = house.command("import", "--user", user, "--timezone", "Europe/Stockholm", *arguments)
+    done = house.command("import", "--user", user, "--timezone", "Europe/Stockholm", *arguments, seconds=seconds)
     return done.stdout.decode().splitlines(), done.stderr.decode().splitlines()
 
 
@@ -118,30 +120,30 @@ def test_a_wrong_format_and_a_wrong_time_are_one_sentence_each(house: House) -> 
     assert b"picture.png, file: Its format is not known; name it with --format" in done.stderr
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("count", [5_000, pytest.param(100_000, marks=pytest.mark.soak)])
 def test_an_import_that_is_killed_and_repeated_gives_the_record_of_one_that_was_not(
     house: House, tmp_path: Path, count: int
 ) -> None:
     """P4: killed at random points, the command and once the owner too; repeating it is all there is to do."""
     source = telegram(tmp_path / "result.json", count)
-    rng = random.Random(count)
+    rng, long = random.Random(count), CEILING + count / 100
     command = [SHIGUAN, "import", "--data-dir", str(house.folder), "--user", "mira", str(source)]
     points = sorted(rng.randrange(1, count * 9 // 10) for _ in range(3))
     for number, point in enumerate(points):
         process = subprocess.Popen(command, stdout=-1, stderr=-1, env=environment("fast"))
-        until(lambda point=point, process=process: _stored(house) >= point or process.poll() is not None)
+        until(lambda point=point, process=process: _stored(house) >= point or process.poll() is not None, seconds=long)
         if number == 1:
             owner = house.owner()
             house_end(owner)
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=CEILING)
         say(f"killed with {_stored(house)} of {count} messages stored")
-    said, named = imported(house, str(source))
+    said, named = imported(house, str(source), seconds=long)
     assert len(named) == count // 1000
     assert _stored(house) == count - count // 1000
     with House(tmp_path / "other") as other:
-        whole, _ = imported(other, str(source))
+        whole, _ = imported(other, str(source), seconds=long)
         assert whole[0] == f"{count - count // 1000} imported, 0 known already, {count // 1000} refused."
         assert record(other.folder) == record(house.folder)
     assert said[0].endswith(f"{count // 1000} refused.")
