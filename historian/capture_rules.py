@@ -13,6 +13,7 @@ from typing import Literal
 
 from historian.injection import looks_like_instruction
 from historian.plans import KIN_EN, KIN_ZH, PLANS
+from historian.question_clauses import told_before_asking
 
 Kind = Literal["preference", "fact", "appointment", "plan", "relationship"]
 
@@ -190,6 +191,11 @@ _ROMAN = re.compile(
     re.IGNORECASE,
 )
 _SPLIT = re.compile(r"(?<=[。！？!?\n；;])|(?<=\.)\s+(?=[A-Z\"“])")
+_WANTS = re.compile(
+    r"[,，]\s*(?:所以|那)?(?:推荐|建议|介绍)(?:一下|几|点|些|[一两三]|个|什么|有)[^。，,了过]{0,30}[。！!？?]?$"
+    r"|,\s*(?:so\s|and\s)?(?:recommend|suggest)\s(?:some|an?|any|me|a few|\d)\b[^.,]{0,60}[.!?]?$",
+    re.IGNORECASE,
+)
 _CODE = re.compile(r"```|[{};]\s*$|^\s*(?:at |File |Traceback|def |class |import |>>>|\$ )", re.MULTILINE)
 
 
@@ -205,8 +211,17 @@ def worth_keeping(text: str) -> list[Worth]:
     """Return the sentences of a message that are worth remembering, in their order. Takes time linear in the text."""
     if _CODE.search(text):
         return []
-    sentences = (part.strip() for part in _SPLIT.split(text)[:_MOST_SENTENCES])
+    sentences = (_stated(part.strip()) for part in _SPLIT.split(text)[:_MOST_SENTENCES])
     return [Worth(sentence, kind) for sentence in sentences if (kind := _kind(_plain(sentence))) is not None]
+
+
+def _stated(sentence: str) -> str:
+    """Return what a sentence says before it asks or wants something: 我对花生过敏，推荐几家餐厅？ Mostly all of it."""
+    if len(sentence) > LONGEST:
+        return sentence
+    wanted = _WANTS.search(sentence)
+    told = wanted.start() if wanted else told_before_asking(sentence) if sentence.endswith(("?", "？")) else 0
+    return sentence[:told].rstrip(" ,，;；") if told else sentence
 
 
 def spelled(text: str) -> str:

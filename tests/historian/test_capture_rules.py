@@ -135,6 +135,31 @@ def test_what_somebody_says_of_themselves_for_long_is_worth_keeping(sentence: st
     assert [worth.sentence for worth in worth_keeping(sentence)] == [sentence]
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("我对花生过敏，推荐几家餐厅？", "我对花生过敏"),
+        ("我对花生过敏，推荐几家餐厅。", "我对花生过敏"),
+        ("我住在杭州，哪里好玩？", "我住在杭州"),
+        ("我女儿对牛奶过敏，能喝豆奶吗？", "我女儿对牛奶过敏"),
+        ("I'm allergic to peanuts, what can I eat in Tokyo?", "I'm allergic to peanuts"),
+        ("I'm a vegetarian, recommend some places in Kyoto.", "I'm a vegetarian"),
+        ("我喜欢 sushi，any place in 上海？", "我喜欢 sushi"),
+        ("我最爱的导演推荐了几部片子。", "我最爱的导演推荐了几部片子。"),
+        ("我不吃肉，朋友推荐一家餐厅。", "我不吃肉，朋友推荐一家餐厅。"),
+    ],
+)
+def test_what_is_said_before_something_is_asked_is_kept_without_the_question(said: str, kept: str) -> None:
+    assert [worth.sentence for worth in worth_keeping(said)] == [kept]
+
+
+@pytest.mark.parametrize(
+    "said", ["我是素食者，不是吗？", "I love tea, don't you?", "我要是过敏，怎么办？", "我住哪儿，你知道吗？"]
+)
+def test_what_is_asked_as_a_whole_states_nothing(said: str) -> None:
+    assert worth_keeping(said) == []
+
+
 @pytest.mark.parametrize("sentence", SMALL_TALK)
 def test_small_talk_and_what_holds_for_now_is_not_worth_keeping(sentence: str) -> None:
     """P80: junk is not stored."""
