@@ -43,6 +43,25 @@ class Hits:
     degraded: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Where is searched, for whom, for how many rows, and between which epoch seconds."""
+
+    collection: str
+    reach: Reach
+    limit: int
+    since: float | None
+    until: float | None
+
+    @property
+    def within(self) -> Within:
+        if self.since is None and self.until is None:
+            return EVERYWHERE  # else the time of every row that has a word of the query is looked up
+        low = -(2**62) if self.since is None else math.ceil(self.since * 1000)
+        high = 2**62 if self.until is None else math.ceil(self.until * 1000)
+        return Within(condition="t.epoch_ms >= ? AND t.epoch_ms < ?", parameters=(low, high))
+
+
 class Retrieval:
     """Searches the collections. Thread-safe."""
 
@@ -70,20 +89,20 @@ class Retrieval:
         """
         if says_nothing(text) or not reach:
             return Hits({}, ())
-        within = _between(since, until)
-        found = self._by_words(collection, text, reach, limit, within)
+        asked = _Asked(collection, reach, limit, since, until)
+        found = self._by_words(asked, text)
         lexical = {hit.row: hit.score for hit in found.hits}
         besides = bridge(text)
         if besides:
-            for hit in self._by_words(collection, besides, reach, limit, within).hits:
+            for hit in self._by_words(asked, besides).hits:
                 lexical[hit.row] = max(lexical.get(hit.row, 0.0), BRIDGED * hit.score)
         similar: dict[int, float] = {}
         degraded = self._warmed(patience)
         if not degraded:
-            counted = found.mentions if within is EVERYWHERE else None
-            mentions = counted or self._mentions(collection, text, reach)
+            counted = found.mentions if asked.within is EVERYWHERE else None
+            mentions = counted or self._mentions(asked, text)
             telling = f"{telling_part(text, common_terms(mentions))} {besides}".strip()
-            similar, degraded = self._by_meaning(collection, telling, reach, limit, since, until, lexical)
+            similar, degraded = self._by_meaning(asked, telling, lexical)
         rows = {*lexical, *similar}
         return Hits({row: (similar.get(row), lexical.get(row)) for row in rows}, degraded)
 
@@ -101,33 +120,26 @@ class Retrieval:
             self._engine.start()
         return () if self._engine.wait(patience) else self.state()
 
-    def _by_words(self, collection: str, text: str, reach: Reach, limit: int, within: Within) -> WordHits:
+    def _by_words(self, asked: _Asked, text: str) -> WordHits:
+        words = self._words[asked.collection]
         with self._database.read() as connection:
-            return self._words[collection].search(connection, reach, text, limit=limit, within=within)
+            return words.search(connection, asked.reach, text, limit=asked.limit, within=asked.within)
 
-    def _mentions(self, collection: str, text: str, reach: Reach) -> Mentions:
+    def _mentions(self, asked: _Asked, text: str) -> Mentions:
         """Return who has which term: what most of them have, like a name, is not compared by meaning."""
         with self._database.read() as connection:
-            return self._words[collection].mentions(connection, reach, text)
+            return self._words[asked.collection].mentions(connection, asked.reach, text)
 
-    def _by_meaning(
-        self,
-        collection: str,
-        text: str,
-        reach: Reach,
-        limit: int,
-        since: float | None,
-        until: float | None,
-        worded: Iterable[int],
-    ) -> tuple[dict[int, float], tuple[str, ...]]:
+    def _by_meaning(self, asked: _Asked, text: str, worded: Iterable[int]) -> tuple[dict[int, float], tuple[str, ...]]:
         """Return the similarity of the nearest rows, and of those found by words: many others may be nearer."""
         try:
             self._indexer.catch_up(CATCH_UP)
             vector = self._engine.embed_query(text)
-            near = dict(self._engine.vectors.search(collection, reach, vector, limit, since, until))
+            vectors, collection, reach = self._engine.vectors, asked.collection, asked.reach
+            near = dict(vectors.search(collection, reach, vector, asked.limit, asked.since, asked.until))
             further = [row for row in map(str, worded) if row not in near]
             if further:
-                near |= self._engine.vectors.compare(collection, reach, vector, further)
+                near |= vectors.compare(collection, reach, vector, further)
             self.complaints.over(SEARCH)
             return self._calibrated(near), ()
         except (ModelError, StoreError) as error:
@@ -139,11 +151,3 @@ class Retrieval:
 
         similarity = self._engine.embedder.calibrate(np.array([*near.values()], dtype=np.float32))
         return {int(row): float(score) for row, score in zip(near, similarity, strict=True)}
-
-
-def _between(since: float | None, until: float | None) -> Within:
-    if since is None and until is None:
-        return EVERYWHERE  # else the time of every row that has a word of the query is looked up
-    low = -(2**62) if since is None else math.ceil(since * 1000)
-    high = 2**62 if until is None else math.ceil(until * 1000)
-    return Within(condition="t.epoch_ms >= ? AND t.epoch_ms < ?", parameters=(low, high))
