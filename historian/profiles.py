@@ -43,7 +43,7 @@ class _Files:
         with DiskErrors():
             try:
                 if not stat.S_ISREG(self.path.stat().st_mode):  # reading a pipe would wait for ever
-                    raise StoreError(f"{self.path} is no file; put a profile, or nothing, in its place.")
+                    raise StoreError(f"{self.path.name} is no file; put a profile, or nothing, in its place.")
                 return self.path.read_bytes()
             except FileNotFoundError:
                 return None
