@@ -11,7 +11,7 @@ import hashlib
 import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 from historian.bullets import one_line, split_bullets
 from historian.errors import StoreError
@@ -66,9 +66,10 @@ def parse(data: bytes, entity: Owner) -> Profile:
 
 def format_file(profile: Profile) -> bytes:
     """Return the bytes of the file that holds `profile`, with LF line ends."""
-    from frontmatter.default_handlers import YAMLHandler
-
-    head = YAMLHandler().export(_metadata(profile), Dumper=_dumper(), sort_keys=False, width=10**9)
+    home = home_of(profile.entity)
+    entries = [_provenance(line) for line in profile.lines if line.events or line.shown_in != home or line.confirmed]
+    provenance = "provenance:\n" + "\n".join(entries) if entries else "provenance: []"
+    head = "\n".join([_yaml_of(_about(profile)), provenance, *map(_yaml_of, filter(None, [_besides(profile)]))])
     return f"---\n{head}\n---\n\n{profile.render()}\n".encode("utf-8", "replace")
 
 
@@ -231,10 +232,15 @@ def _extra(head: str, meta: Mapping[str, Any]) -> Mapping[str, object]:
     return {key: typed.get(key, value) for key, value in own.items()}
 
 
-def _metadata(profile: Profile) -> dict[str, object]:
-    home = home_of(profile.entity)
-    provenance = [_provenance(line) for line in profile.lines if line.events or line.shown_in != home or line.confirmed]
-    meta: dict[str, object] = {
+def _yaml_of(value: object) -> str:
+    from frontmatter.default_handlers import YAMLHandler
+
+    # python-frontmatter takes any value, though it says that it wants a mapping
+    return YAMLHandler().export(cast("dict[str, object]", value), Dumper=_dumper(), sort_keys=False, width=10**9)
+
+
+def _about(profile: Profile) -> dict[str, object]:
+    return {
         "entity_type": profile.entity_type,
         "entity_id": profile.entity_id,
         "name": one_line(profile.name or ""),
@@ -242,8 +248,11 @@ def _metadata(profile: Profile) -> dict[str, object]:
         "updated_at": _plain(profile.updated_at) or "",
         "source_event_id": "".join(_whole([profile.source_event_id or ""])),
         **profile.extra,
-        "provenance": provenance,
     }
+
+
+def _besides(profile: Profile) -> dict[str, object]:
+    meta: dict[str, object] = {}
     if profile.known_as:
         meta["known_as"] = {place: one_line(name) for place, name in profile.known_as}
     if profile.retired:
@@ -251,7 +260,9 @@ def _metadata(profile: Profile) -> dict[str, object]:
     return meta
 
 
-def _provenance(line: ProfileLine) -> dict[str, object]:
+@functools.lru_cache(maxsize=4096)
+def _provenance(line: ProfileLine) -> str:
+    """Return the entry of a line, as YAML: writing a profile again, most are what they were."""
     entry: dict[str, object] = {
         "line": line.text,
         "events": _whole(line.events),
@@ -262,7 +273,7 @@ def _provenance(line: ProfileLine) -> dict[str, object]:
         entry["first_seen"] = _plain(line.first_seen)
     if line.last_seen is not None:
         entry["last_seen"] = _plain(line.last_seen)
-    return {**entry, "hand_written": True} if line.hand_written else entry
+    return _yaml_of([{**entry, "hand_written": True} if line.hand_written else entry])
 
 
 def _whole(texts: Iterable[str]) -> list[str]:

@@ -117,13 +117,16 @@ class ProfileStore:
             )
         if current is not None and self._says_already(profile, current):
             return digest_of(current)
-        data = format_file(replace(profile, updated_at=self._clock.now()))
+        written = replace(profile, updated_at=self._clock.now())
+        data = format_file(written)
         if current is not None:
             self._keep_version(files, current, profile.entity)
         with DiskErrors():
             files.revisions.note_written(data)
             make_folder(files.path.parent)
             write_durably(files.path, data)
+        if _is_plain(written):
+            self._remember(data, written)  # reading it would give exactly that
         return digest_of(data)
 
     def list(self) -> tuple[Owner, ...]:
@@ -259,17 +262,19 @@ class ProfileStore:
 
     def _parse(self, data: bytes, entity: Owner) -> Profile:
         """Return the profile of these bytes; those read lately are known. Raises StoreError as `parse`."""
-        key = (entity, digest_of(data))
         with self._lock:
-            known = self._parsed.get(key)
-        if known is None:
-            known = parse(data, entity)
+            known = self._parsed.get((entity, digest_of(data)))
+        return self._remember(data, parse(data, entity) if known is None else known)
+
+    def _remember(self, data: bytes, profile: Profile) -> Profile:
+        digest = digest_of(data)
+        key, profile = (profile.entity, digest), replace(profile, digest=digest)
         with self._lock:
-            self._parsed[key] = known
+            self._parsed[key] = profile
             self._parsed.move_to_end(key)
             while len(self._parsed) > PARSED_KEPT:
                 self._parsed.popitem(last=False)
-        return known
+        return profile
 
     def _says_already(self, profile: Profile, current: bytes) -> bool:
         """Whether writing the profile would change no byte. Where its lines are others it is not even formatted."""
@@ -317,6 +322,13 @@ class ProfileStore:
         folder = f"{kind}s"
         copies = (self._root / folder / f"{name}.md", self._root / "history" / folder / name / "last.md")
         return next((found for path in copies if (found := _id_in(path, name)) is not None), None)
+
+
+def _is_plain(profile: Profile) -> bool:
+    """Whether a human wrote nothing into it, and each of its lines stands there once and rests on something."""
+    lines = profile.lines
+    is_machine_made = len(lines) == len(profile.parts) and all(line.events for line in lines) and not profile.extra
+    return is_machine_made and len({line.key for line in lines}) == len(lines)
 
 
 def _in_order(entities: Iterable[Owner]) -> tuple[Owner, ...]:

@@ -127,9 +127,26 @@ def test_any_text_written_to_disk_is_read_again(entity_id: str, said: list[str])
         store = ProfileStore(Path(folder), clock=FixedClock(NOON))
         profile = Profile("user", entity_id, parts=tuple(ProfileLine(text, (text,), PRIVATE, 1) for text in said))
         digest = store.write(profile, expected=None)
-        assert store.read(profile.entity) == replace(profile, updated_at=NOON)
+        again = ProfileStore(Path(folder), clock=FixedClock(NOON))
+        assert again.read(profile.entity) == store.read(profile.entity) == replace(profile, updated_at=NOON)
         assert store.list() == (profile.entity,)
         assert store.digest(profile.entity) == digest
+
+
+@settings(quick, max_examples=60)
+@given(profiles, batches())
+def test_a_store_knows_of_what_it_wrote_what_another_one_reads(profile: Profile, statements: list[Statement]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        store = ProfileStore(Path(folder), clock=FixedClock(NOON))
+        merged = merge_offline(profile, statements, entity=profile.entity, same=folded).profile
+        digest = None
+        for version in (profile, merged):
+            digest = store.write(version, expected=digest)
+            known = store.read(profile.entity)
+            read = ProfileStore(Path(folder), clock=FixedClock(NOON)).read(profile.entity)
+            assert known is not None
+            assert read is not None
+            assert (known, known.digest, known.render()) == (read, digest, read.render())
 
 
 @quick
