@@ -7,7 +7,8 @@ import json
 import math
 import random
 import re
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
+import string
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -230,14 +231,18 @@ def harvest(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 def lookalike(chance: random.Random, text: str) -> str:
-    """Return a text of the same shape that nobody was ever given; one without anything made in it stays as it is."""
-    made = re.sub(r"[0-9a-f]{16,}", lambda found: _scrambled(chance, found[0], "0123456789abcdef"), text)
-    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-    return re.sub(r"^[\w-]{24,}$", lambda found: _scrambled(chance, found[0], letters), made)
+    """Return a text of the same shape that nobody was ever given; one without anything made in it stays as it is.
+
+    It counts as many tokens: each character has one of its kind in its place.
+    """
+    if re.search(r"[0-9a-f]{16,}", text):
+        return re.sub(r"[0-9a-f]{16,}", lambda found: _scrambled(chance, found[0], ["0123456789abcdef"]), text)
+    kinds = [string.ascii_uppercase, string.ascii_lowercase, string.digits]
+    return re.sub(r"^[\w-]{24,}$", lambda found: _scrambled(chance, found[0], kinds), text)
 
 
-def _scrambled(chance: random.Random, text: str, letters: str) -> str:
-    return "".join(chance.choice(letters) for _ in text)
+def _scrambled(chance: random.Random, text: str, kinds: Sequence[str]) -> str:
+    return "".join(chance.choice(next((kind for kind in kinds if one in kind), one)) for one in text)
 
 
 @dataclass
