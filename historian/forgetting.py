@@ -34,11 +34,11 @@ from historian.queue import Queue
 from historian.readable import MESSAGE_WORDS
 from historian.returned import ReturnedTexts
 from historian.standstill import Standstill
+from historian.unwiped import note_done, note_due
 
 BACKUPS = "Backups and exports that were made before still hold it; delete them, or make them anew."
 CHANGED = "What this would forget has changed since; look at it once more and confirm that."
 LATER = "Its traces are not wiped from the disk yet, because something failed; run the same command again: {reason}"
-_DUE = "wipe_due"
 
 log = logging.getLogger(__name__)
 
@@ -107,11 +107,8 @@ class Forgetter:
 
     def finish(self) -> None:
         """Wipe what an interrupted forgetting left on the disk. Raises StoreError."""
-        with self._database.read() as connection:
-            due = connection.execute("SELECT 1 FROM settings WHERE key = ?", (_DUE,)).fetchone() is not None
-        if due:
-            with self._standstill.alone():
-                self._wipe_now(frozenset())
+        with self._standstill.alone():
+            self._wipe_now(frozenset())
 
     def _found(
         self, connection: sqlite3.Connection, scope: Scope, selection: Selection
@@ -138,7 +135,7 @@ class Forgetter:
             counts.update(RowRemover(connection, found).run())
             if selection.everything:
                 remove_person(connection, scope.owner, scope.user_id if scope.group_id is None else None)
-            connection.execute("INSERT OR REPLACE INTO settings (key, value) VALUES (?, '1')", (_DUE,))
+            note_due(connection)
         gone = {"messages": found.doomed.messages, "events": found.doomed.events, "group_memories": statements}
         for collection, rows in gone.items():
             self._indexer.discard(collection, sorted(rows))
@@ -214,7 +211,7 @@ class Forgetter:
                 words.scrub(connection)
         self._wipe(names)
         with self._database.write() as connection:
-            connection.execute("DELETE FROM settings WHERE key = ?", (_DUE,))
+            note_done(connection)
 
 
 def _is_known_in_groups(scope: Scope, found: Consequences) -> bool:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from historian.context_views import ContextView
 from historian.errors import InvalidInputError
 from historian.evidence_reading import MAX_QUERY, ScopedEvidence
-from historian.exporting import ExportPage
-from historian.forget_selection import Selection
-from historian.forgetting import Forgotten
 from historian.group_memory import ScopedGroups
 from historian.ids import normalise_id
 from historian.live import LiveOptions
@@ -29,6 +27,10 @@ from historian.session import Session
 from historian.views import FoundEvents, FoundProfiles, Memo, ProfileView, Status
 from historian.writing import ScopedWriting
 from historian.zones import load_zone, parse_bounds
+
+if TYPE_CHECKING:
+    from historian.exporting import ExportPage
+    from historian.forgetting import Forgotten
 
 
 class Memory:
@@ -175,7 +177,7 @@ class ScopedMemory(ScopedWriting):
 
     def export(self, cursor: str, limit: int) -> ExportPage:
         """Return the next `limit` lines of everything that is this request's own; an empty cursor begins."""
-        return self._parts.exporter.page(self._scope, cursor, limit)
+        return self._parts.leaving().exporter.page(self._scope, cursor, limit)
 
     def forget(
         self,
@@ -198,6 +200,8 @@ class ScopedMemory(ScopedWriting):
             NotFoundError: an id is unknown in this scope.
             ConflictError: the token is not for what would be forgotten now.
         """
+        from historian.forget_selection import Selection
+
         zone = load_zone(self._session.timezone)
         since_at, until_at, notes = in_order(*parse_bounds(since, until, zone))
         selection = Selection(
@@ -209,7 +213,7 @@ class ScopedMemory(ScopedWriting):
             query=query[:MAX_QUERY].strip(),
             everything=everything,
         )
-        done = self._parts.forgetter.forget(self._scope, selection, confirm)
+        done = self._parts.leaving().forgetter.forget(self._scope, selection, confirm)
         return replace(done, notes=(*notes, *done.notes))
 
     def context(self, message: str = "") -> ContextView:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from historian.capturing import CaptureDesk
 from historian.closing import TurnCloser
 from historian.context import ContextReader
 from historian.desk import Desk
 from historian.evidence_reading import EvidenceReader
-from historian.exporting import Exporter
 from historian.failures import FailureKeeper
-from historian.forgetting import Forgetter
 from historian.group_memory import GroupParts
 from historian.indexer import Indexer
 from historian.looking import Looking
@@ -23,7 +23,20 @@ from historian.record import Record
 from historian.reviewing import ReviewDesk
 from historian.searching import EventSearch
 from historian.status import StatusReader
-from historian.taking_in import Intaker
+
+if TYPE_CHECKING:  # loaded when somebody comes or leaves: a client waits for all that a start imports
+    from historian.exporting import Exporter
+    from historian.forgetting import Forgetter
+    from historian.taking_in import Intaker
+
+
+@dataclass(frozen=True, slots=True)
+class LeavingParts:
+    """What people need who bring their history, take it away, or leave."""
+
+    exporter: Exporter
+    intaker: Intaker
+    forgetter: Forgetter
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +54,7 @@ class Parts:
     failures: FailureKeeper
     evidence: EvidenceReader
     indexer: Indexer
-    exporter: Exporter
-    intaker: Intaker
-    forgetter: Forgetter
+    leaving: Callable[[], LeavingParts]
     captures: CaptureDesk
     looking: Looking
     context: ContextReader

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Unpack, cast
+from typing import TYPE_CHECKING, Unpack, cast
 
 from historian.closing import Closing
 from historian.errors import InvalidInputError, NotFoundError, StoreError
@@ -14,10 +14,12 @@ from historian.live import LiveOptions
 from historian.model import Message, Scope
 from historian.parts import Parts
 from historian.session import Session
-from historian.taking_in import TakenIn
 from historian.turn import Receipt, Turn, TurnFields
 from historian.views import AppendResult
 from historian.zones import load_zone
+
+if TYPE_CHECKING:
+    from historian.taking_in import TakenIn
 
 FORGOTTEN_BEFORE = "{} of them were forgotten before and stay so; `shiguan import --again` brings such messages back."
 NOTHING_SAID = "No observation has a word, a number or a symbol in it, so that there is nothing to remember."
@@ -120,7 +122,7 @@ class ScopedWriting:
                 good.append((index, guard.value(line, f"line {index}")))
             except InvalidInputError as error:
                 failed.append((index, str(error)))
-        taken = self._parts.intaker.take(self._scope, [line for _, line in good], again=again)
+        taken = self._parts.leaving().intaker.take(self._scope, [line for _, line in good], again=again)
         failed += [(good[at][0], reason) for at, reason in taken.failed]
         return replace(taken, failed=tuple(sorted(failed)))
 

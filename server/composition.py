@@ -6,11 +6,9 @@ It goes from the ground up: stores and signals, what finds, what keeps profiles,
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 from historian.capturing import CaptureDesk
 from historian.chains import ChainReader
@@ -28,12 +26,13 @@ from historian.failures import FailureKeeper
 from historian.live import LiveOptions
 from historian.memory import Memory
 from historian.message_search import MessageSearch
-from historian.parts import Parts
+from historian.parts import LeavingParts, Parts
 from historian.profile_reading import ProfileReader
 from historian.queue import Queue
 from historian.recall_parts import RecallParts
 from historian.returned import ReturnedTexts
 from historian.searching import EventSearch
+from historian.standstill import Standstill
 from historian.status import Health, Merges, StatusReader
 from historian.store_outage import StoreOutage
 from historian.telemetry import Telemetry
@@ -48,15 +47,12 @@ from server.ground import Ground, Signals
 from server.group_parts import GroupFloor, make_groups
 from server.historian_parts import Asking, HistorianParts, make_historian_parts, make_stores
 from server.household import Household
-from server.leaving_parts import LeavingParts, Sources, Traces, make_leaving
+from server.late_parts import finish_forgetting, late_doctor, late_leaving
 from server.looking_parts import make_looking
 from server.models import make_models
 from server.profile_parts import ProfileParts, make_profiles
 from server.reload import SettingsWatch
 from server.settings import Settings, reread
-
-if TYPE_CHECKING:
-    from historian.doctor import Doctor
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +63,8 @@ class Floors:
     profiles: ProfileParts
     returned: ReturnedTexts
     doing: HistorianParts
-    leaving: LeavingParts
+    standstill: Standstill
+    leaving: Callable[[], LeavingParts]
     groups: GroupFloor
     health: Health
 
@@ -127,14 +124,15 @@ def _floors(ground: Ground) -> Floors:
     finding = make_finding(ground.settings, ground.stores.database, ground.models, ground.live, ground.clock)
     profiles = _profiles(ground, finding)
     returned = ReturnedTexts(ground.stores.database, ground.clock)
-    leaving = _leaving(ground, finding, profiles, returned)
+    standstill = Standstill()
     return Floors(
         finding=finding,
         profiles=profiles,
         returned=returned,
         doing=_doing(ground, finding, profiles),
-        leaving=leaving,
-        groups=make_groups(ground, finding, leaving.standstill),
+        standstill=standstill,
+        leaving=late_leaving(ground, finding, profiles, returned, standstill),
+        groups=make_groups(ground, finding, standstill),
         health=_health(ground, finding, profiles),
     )
 
@@ -165,16 +163,6 @@ def _doing(ground: Ground, finding: FindingParts, profiles: ProfileParts) -> His
     )
 
 
-def _leaving(ground: Ground, finding: FindingParts, profiles: ProfileParts, returned: ReturnedTexts) -> LeavingParts:
-    stores = ground.stores
-    return make_leaving(
-        ground.settings.data_dir,
-        Sources(stores.database, stores.record, stores.events, stores.memos, profiles, ground.queue),
-        Traces(finding.engine, finding.indexer, finding.rankings, returned),
-        ground.clock,
-    )
-
-
 def _health(ground: Ground, finding: FindingParts, profiles: ProfileParts) -> Health:
     offline = partial(runs_offline, ground.models.chat)
     away = partial(out_of_order, ground.models.chat)
@@ -194,7 +182,7 @@ def _parts(ground: Ground, floors: Floors) -> Parts:
     stores, queue, signals, profiles = ground.stores, ground.queue, ground.signals, floors.profiles
     closer = TurnCloser(queue, stores.receipts, floors.returned, Corrections(), ground.clock)
     closer.adopt([*queue.jobs("pending"), *queue.jobs("processing")])
-    finding, leaving = floors.finding, floors.leaving
+    finding = floors.finding
     reader = ProfileReader(
         profiles.biographer, profiles.index, finding.retrieval, lambda: ground.live.query, ground.clock
     )
@@ -212,9 +200,7 @@ def _parts(ground: Ground, floors: Floors) -> Parts:
         failures=FailureKeeper(queue, signals.jobs_bell.ring),
         evidence=_evidence(ground, finding, reader),
         indexer=finding.indexer,
-        exporter=leaving.exporter,
-        intaker=leaving.intaker,
-        forgetter=leaving.forgetter,
+        leaving=floors.leaving,
         captures=floors.doing.captures,
         looking=make_looking(stores, search, reader, status, floors.groups.parts, ground.clock),
         context=make_context(ground, search, reader, status, floors.groups.offered),
@@ -263,9 +249,9 @@ def _upkeep(ground: Ground, floors: Floors) -> Upkeep:
         troubles=floors.health.troubles,
         jobs_bell=ground.signals.jobs_bell,
         vectors_bell=ground.signals.vectors_bell,
-        standstill=floors.leaving.standstill,
+        standstill=floors.standstill,
         evolve_schedule=floors.groups.schedule,
-        finish_forgetting=floors.leaving.forgetter.finish,
+        finish_forgetting=partial(finish_forgetting, ground.stores.database, floors.leaving),
     )
 
 
@@ -284,19 +270,6 @@ def _historian(ground: Ground, floors: Floors) -> Historian:
     )
 
 
-def _doctor(ground: Ground, floors: Floors) -> Callable[[], Doctor]:
-    busy = threading.Lock()
-
-    def make() -> Doctor:
-        from server.checkup import Patient, make_doctor  # seldom asked for, and a client waits for imports
-
-        finding, biographer = floors.finding, floors.profiles.biographer
-        patient = Patient(ground.stores.database, finding.engine, finding.indexer, biographer, ground.queue)
-        return make_doctor(ground.settings, patient, ground.clock, busy)
-
-    return make
-
-
 def _household(ground: Ground, floors: Floors) -> Household:
     settings, clock, finding, profiles = ground.settings, ground.clock, floors.finding, floors.profiles
     database, models = ground.stores.database, ground.models
@@ -313,7 +286,7 @@ def _household(ground: Ground, floors: Floors) -> Household:
         reranker=models.reranker,
         profiles=profiles,
         make_store=lambda embedder: vector_store(settings, embedder, clock),
-        make_doctor=_doctor(ground, floors),
+        make_doctor=late_doctor(ground, floors.finding, floors.profiles),
         folder=settings.data_dir,
         live=ground.live,
         watch=ground.watch,

@@ -15,6 +15,7 @@ from historian.forget_selection import Selector
 from historian.forgetting import Forgetter
 from historian.indexer import Indexer
 from historian.memos import MemoStore
+from historian.parts import LeavingParts
 from historian.pinned import PinnedStore
 from historian.queue import Queue
 from historian.rankings import Rankings
@@ -26,16 +27,6 @@ from historian.trial import Trial
 from historian.wiping import Wiper
 from server.folder import VECTORS_NAME
 from server.profile_parts import ProfileParts
-
-
-@dataclass(frozen=True, slots=True)
-class LeavingParts:
-    """What people need who bring their history, take it away, or leave."""
-
-    exporter: Exporter
-    intaker: Intaker
-    forgetter: Forgetter
-    standstill: Standstill
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +51,11 @@ class Traces:
     returned: ReturnedTexts
 
 
-def make_leaving(folder: Path, sources: Sources, traces: Traces, clock: Clock) -> LeavingParts:
-    """Return these parts for one data folder."""
+def make_leaving(folder: Path, sources: Sources, traces: Traces, standstill: Standstill, clock: Clock) -> LeavingParts:
+    """Return these parts for one data folder, whose historian keeps to `standstill`."""
     database, record, events, profiles = sources.database, sources.record, sources.events, sources.profiles
     trial = Trial(folder / VECTORS_NAME, clock)
     wiper = Wiper(folder, database, traces.engine, traces.indexer, traces.rankings, trial)
-    standstill = Standstill()
     forgetter = Forgetter(
         database=database,
         selector=Selector(database, record, events),
@@ -91,5 +81,4 @@ def make_leaving(folder: Path, sources: Sources, traces: Traces, clock: Clock) -
             traces.indexer,
         ),
         forgetter=forgetter,
-        standstill=standstill,
     )
