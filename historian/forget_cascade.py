@@ -21,17 +21,24 @@ EventKey = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """An event that stays, as it reads without what was forgotten; `before` is its text until now."""
+    """An event that stays, as it reads without what was forgotten; `before` is its text until now.
+
+    `foreign` are the terms that only what is forgotten had.
+    """
 
     row: int
     text: str
     original: str
     before: str
+    foreign: frozenset[str]
 
 
 @dataclass(slots=True)
 class Consequences:
-    """Everything that goes and changes. Texts of events are by their key; `contents` are those of the messages."""
+    """Everything that goes and changes. Texts of events are by their key; `contents` are those of the messages.
+
+    `cut_memos` are the texts of memos that stay, by their row, without what was forgotten.
+    """
 
     doomed: Doomed
     gone: dict[EventKey, str] = field(default_factory=dict[EventKey, str])
@@ -39,6 +46,7 @@ class Consequences:
     changed: dict[EventKey, Rewritten] = field(default_factory=dict[EventKey, Rewritten])
     message_ids: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     contents: list[str] = field(default_factory=list[str])
+    cut_memos: dict[int, str] = field(default_factory=dict[int, str])
     groups: GroupFates = field(default_factory=GroupFates)
 
 
@@ -55,7 +63,7 @@ def consequences(
         _add_repeats(connection, doomed)
     _add_memo_events(connection, doomed)
     _look_at_events(connection, found)
-    _add_memos(connection, doomed)
+    _look_at_memos(connection, found)
     found.groups = group_fates(connection, doomed.messages, found.message_ids, everything_of)
     statement = "SELECT owner_key, event_id, text, restated_from FROM events"
     for owner_key, event_id, text, earlier in _select(connection, statement, doomed.events):
@@ -96,18 +104,23 @@ def _add_memo_events(connection: sqlite3.Connection, doomed: Doomed) -> None:
         doomed.events.update(row for (row,) in rows)
 
 
-def _add_memos(connection: sqlite3.Connection, doomed: Doomed) -> None:
-    """Add the memos whose event goes."""
-    statement = "SELECT owner_key, request_id, end_seq, has_new_info FROM events"
-    for owner_key, request_id, end_seq, is_news in _select(connection, statement, doomed.events):
-        if is_news:
-            continue
-        rows = connection.execute(
-            "SELECT m.row FROM memos AS m WHERE m.owner_key = ?1 AND m.request_id = ?2"
-            " AND coalesce((SELECT r.end_seq FROM receipts AS r WHERE r.job_id = m.job_id), ?3) = ?3",
-            (owner_key, request_id, end_seq),
-        )
-        doomed.memos.update(row for (row,) in rows)
+def _look_at_memos(connection: sqlite3.Connection, found: Consequences) -> None:
+    """Doom the memos whose event goes, or of which nothing is left; take note of how those of cut events read."""
+    doomed = found.doomed
+    foreign = {changed.row: changed.foreign for changed in found.rewritten}
+    rows = connection.execute(
+        "SELECT e.row, m.row, m.text FROM events AS e CROSS JOIN memos AS m"
+        " ON m.owner_key = e.owner_key AND m.request_id = e.request_id"
+        " AND coalesce((SELECT r.end_seq FROM receipts AS r WHERE r.job_id = m.job_id), e.end_seq) = e.end_seq"
+        " WHERE e.has_new_info = 0 AND e.row IN (SELECT value FROM json_each(?))",
+        (json.dumps(sorted({*doomed.events, *foreign})),),
+    )
+    for event, memo, text in rows:
+        left = "" if event in doomed.events else without(text, foreign[event])
+        if not left:
+            doomed.memos.add(memo)
+        elif left != text:
+            found.cut_memos[memo] = left
 
 
 def _look_at_events(connection: sqlite3.Connection, found: Consequences) -> None:
@@ -142,7 +155,8 @@ def _rewritten(
     left = without(text, foreign)
     if not left:
         return None
-    return (owner_key, event_id), Rewritten(event, left, without(original, foreign) or left, _both(text, earlier))
+    original = without(original, foreign) or left
+    return (owner_key, event_id), Rewritten(event, left, original, _both(text, earlier), foreign)
 
 
 def _both(text: str, earlier: str | None) -> str:

@@ -36,6 +36,7 @@ class RowRemover:
             "events": self._remove_events(doomed.events),
             "messages": self._remove_messages(doomed.messages),
             "memos": self._remove_memos(doomed.memos),
+            "memos rewritten": self._cut_memos(),
             "pinned notes": self._remove_notes(doomed.pinned),
             "events rewritten or flagged": len(self._found.rewritten),
         }
@@ -105,6 +106,13 @@ class RowRemover:
     def _remove_memos(self, rows: Iterable[int]) -> int:
         self._bury("memo", self._chosen("SELECT owner_key, job_id FROM memos", rows))
         return self._delete("memos", rows)
+
+    def _cut_memos(self) -> int:
+        left = self._found.cut_memos
+        self._connection.executemany(
+            "UPDATE memos SET text = ? WHERE row = ?", [(text, row) for row, text in left.items()]
+        )
+        return len(left)
 
     def _remove_notes(self, rows: Iterable[int]) -> int:
         self._bury("pinned", self._chosen("SELECT owner_key, text FROM pinned", rows))

@@ -233,6 +233,7 @@ def _foreseen(found: Consequences, profile_files: int) -> dict[str, int]:
         "messages": len(doomed.messages),
         "events": len(doomed.events),
         "memos": len(doomed.memos),
+        "memos rewritten": len(found.cut_memos),
         "pinned notes": len(doomed.pinned),
         "profile lines": len(doomed.lines),
         "profile files": profile_files,

@@ -62,6 +62,12 @@ class Fact:
         quoted = self.messages if self.quotes_all else self.messages[:1]
         return " ".join(f"Somebody has a {one.token}." for one in quoted)
 
+    @property
+    def memo(self) -> str:
+        """A memo for every second turn."""
+        quoted = self.messages if self.quotes_all else self.messages[:1]
+        return " ".join(f"Noted {one.token}." for one in quoted) if self.number % 2 else ""
+
 
 @st.composite
 def worlds(draw: st.DrawFn) -> tuple[list[Said], list[Fact]]:
@@ -94,8 +100,7 @@ async def populate(house: Home, said: Sequence[Said], facts: Sequence[Fact]) -> 
         first = fact.messages[0]
         async with person(house, first.user, group=first.group) as client:
             ids = [one.id for one in fact.messages]
-            memo = f"Noted {first.token}." if fact.number % 2 else ""
-            done = await client.call("end", observations=[fact.text], message_ids=ids, memo=memo, force=True)
+            done = await client.call("end", observations=[fact.text], message_ids=ids, memo=fact.memo, force=True)
             if fact.settled:
                 await client.settled(done["job_id"])
 

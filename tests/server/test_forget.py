@@ -158,6 +158,35 @@ async def test_an_event_on_several_messages_loses_what_only_the_forgotten_one_sa
 
 
 @pytest.mark.parametrize(
+    ("memo", "left"),
+    [
+        ("Alice bought a Vrimblat. Twelve quinces counted.", ["Twelve quinces counted."]),
+        ("爱丽丝买了一台紫苏鲤鱼机。Twelve quinces counted.", ["Twelve quinces counted."]),
+        ("Did Alice buy a Vrimblat? → Noted, with the quinces.", ["→ Noted, with the quinces."]),
+        ("Noted: a Vrimblat and twelve quinces", []),
+        ("Twelve quinces counted.", ["Twelve quinces counted."]),
+    ],
+)
+async def test_a_memo_on_several_messages_loses_what_only_the_forgotten_one_said(
+    tmp_path: Path, memo: str, left: list[str]
+) -> None:
+    """P102: the memo itself, not only the event that keeps it."""
+    folder = tmp_path / "data"
+    async with home(folder) as house, person(house) as alice:
+        await alice.call(
+            "messages_append",
+            messages=[said("m1", "I bought a Vrimblat 紫苏鲤鱼."), said("m2", "The garden has twelve quinces.")],
+        )
+        fact = "The garden has twelve quinces. Alice bought a Vrimblat."
+        await alice.remember(fact, message_ids=["m1", "m2"], memo=memo, force=True)
+        await forget(alice, message_ids=["m1"])
+        assert [one["text"] for one in (await alice.call("memory_status"))["memos"]] == left
+        assert traces(folder, "Vrimblat", "紫苏鲤鱼") == []
+        assert dangling(folder) == []
+        await healthy(house)
+
+
+@pytest.mark.parametrize(
     ("what", "left"),
     [
         ({"conversation_id": "c2"}, ["m1", "m4"]),
