@@ -54,7 +54,9 @@ class ProfileCleaner:
     def _part(self, entity: Owner, part: ProfileLine | Prose, retiring: list[str]) -> ProfileLine | Prose | None:
         """Return what is left of a part. The events of a line that a human worded go with it, into `retiring`."""
         if isinstance(part, Prose):
-            return self._search.without(entity, part)
+            left = self._search.without(entity, part)
+            self.cleaned.lines += _count_lines(part) - _count_lines(left)
+            return left
         home = home_key(entity, part.shown_in)
         gone = [event for event in part.events if (home, event) in self._found.gone]
         kept = [event for event in part.events if (home, event) not in self._found.gone]
@@ -116,6 +118,10 @@ class ProfileCleaner:
             return went or self._search.means(entity, ProfileLine(text, shown_in=place)) or bool(foreign & told(text))
 
         return quotes
+
+
+def _count_lines(prose: Prose | None) -> int:
+    return 0 if prose is None else sum(bool(line.strip()) for line in prose.text.split("\n"))
 
 
 def _lines_of(texts: Iterable[str]) -> set[str]:

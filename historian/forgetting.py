@@ -93,8 +93,7 @@ class Forgetter:
         if not confirm:
             with self._database.read() as connection:
                 found, token, shown = self._found(connection, scope, selection)
-            files = self._profiles.count_files(scope.owner) if selection.everything else 0
-            return Forgotten(False, _foreseen(found, files), token, samples=shown)
+            return Forgotten(False, self._foreseen(scope, selection, found), token, samples=shown)
         with self._standstill.alone():
             self._queue.recover()
             with self._database.read() as connection:
@@ -125,8 +124,7 @@ class Forgetter:
         counts: Counter[str] = Counter()
         profiles = self._clean_profiles(scope, selection, found, counts)
         held = self._held(scope.owner if selection.everything else None)
-        ids = frozenset[str]().union(*found.message_ids.values())
-        cleaner = JobCleaner(scope, selection, ids, tuple(found.contents))
+        cleaner = _job_cleaner(scope, selection, found)
         counts["jobs removed"], counts["jobs changed"] = self._queue.revise(cleaner.clean)
         counts["unreadable files"] = self._queue.purge(cleaner.means_original)
         with self._database.write() as connection:
@@ -143,10 +141,28 @@ class Forgetter:
         counts.update(_statements(found))
         return {name: count for name, count in counts.items() if count}
 
+    def _foreseen(self, scope: Scope, selection: Selection, found: Consequences) -> dict[str, int]:
+        """Return the counts that `_carry_out` would return, as far as nothing changes until then."""
+        counts = Counter(_rows(found))
+        profiles, jobs = self._profile_cleaner(scope, selection, found), _job_cleaner(scope, selection, found)
+        for entity in self._profiles.known():
+            if selection.everything and entity == scope.owner:
+                counts["profile files"] += self._profiles.count_files(entity)
+            else:
+                self._profiles.look_through(entity, partial(profiles.clean_bytes, entity))
+        counts["profile lines"] = profiles.cleaned.lines
+        counts["profile lines rewritten"] = profiles.cleaned.rewritten
+        removed, changed, unreadable = self._queue.foresee(jobs.clean, jobs.means_original)
+        counts.update({"jobs removed": removed, "jobs changed": changed, "unreadable files": unreadable})
+        return {name: count for name, count in counts.items() if count}
+
+    def _profile_cleaner(self, scope: Scope, selection: Selection, found: Consequences) -> ProfileCleaner:
+        return ProfileCleaner(found, self._text_of(found), LineSearch(scope, selection))
+
     def _clean_profiles(
         self, scope: Scope, selection: Selection, found: Consequences, counts: Counter[str]
     ) -> ProfileCleaner:
-        cleaner = ProfileCleaner(found, self._text_of(found), LineSearch(scope, selection))
+        cleaner = self._profile_cleaner(scope, selection, found)
         affected: set[Owner] = set()
         for entity in self._profiles.known():
             if selection.everything and entity == scope.owner:
@@ -227,17 +243,19 @@ def _statements(found: Consequences) -> dict[str, int]:
     }
 
 
-def _foreseen(found: Consequences, profile_files: int) -> dict[str, int]:
+def _rows(found: Consequences) -> dict[str, int]:
     doomed = found.doomed
-    counts = {
+    return {
         "messages": len(doomed.messages),
         "events": len(doomed.events),
         "memos": len(doomed.memos),
         "memos rewritten": len(found.cut_memos),
         "pinned notes": len(doomed.pinned),
-        "profile lines": len(doomed.lines),
-        "profile files": profile_files,
         "events rewritten or flagged": len(found.rewritten),
         **_statements(found),
     }
-    return {name: count for name, count in counts.items() if count}
+
+
+def _job_cleaner(scope: Scope, selection: Selection, found: Consequences) -> JobCleaner:
+    ids = frozenset[str]().union(*found.message_ids.values())
+    return JobCleaner(scope, selection, ids, tuple(found.contents))

@@ -16,6 +16,8 @@ from historian.ranking import Candidate, Ranked, fused, rank
 from historian.retrieval import AUTOMATIC_SECONDS, Retrieval
 from historian.views import FoundProfile, FoundProfiles, ProfileView, VisibleLine
 
+EXACT = 6
+"""Digits of a score; further ones differ with the size of a matrix and the second of the question."""
 LINES = 200
 """Nearest profile lines looked at before they are gathered by profile."""
 
@@ -70,7 +72,7 @@ class ProfileReader:
         for row, line in lines.items():
             by_entity[Owner(line.entity_type, line.entity_id)].append(_candidate(line, *hits.scores[row]))
         best = [(entity, top) for entity, candidates in by_entity.items() for top in self._best(candidates)]
-        best.sort(key=lambda pair: (-pair[1].score, pair[0].key))
+        best.sort(key=lambda pair: (-round(pair[1].score, EXACT), pair[0].key))
         found = [
             FoundProfile(entity.kind, entity.id, self._name(scope, entity), lines[int(top.id)].text, top.score)
             for entity, top in best[:top_k]

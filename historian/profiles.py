@@ -219,6 +219,14 @@ class ProfileStore:
                 write_durably(files.path, cleaned)
         return True, versions
 
+    def look_through(self, entity: Owner, look: Callable[[bytes], object]) -> None:
+        """Show the file and every kept version of it to `look`, as `purge` does, changing nothing."""
+        files = self._files(entity)
+        with DiskErrors():
+            for data in [files.read(), *(path.read_bytes() for path in files.revisions.files())]:
+                if data is not None:
+                    look(data)
+
     def count_files(self, entity: Owner) -> int:
         """Return how many files `remove` would remove."""
         files = self._files(entity)

@@ -19,7 +19,7 @@ from historian.queue_additions import Additions
 from historian.queue_claims import Claims
 from historian.queue_failed import FailedJobs
 from historian.queue_files import QueueFiles
-from historian.queue_revising import purge, revise
+from historian.queue_revising import foresee, originals, purge, revise
 from historian.queue_view import QueueView
 from historian.retries import RetryPolicy
 
@@ -282,6 +282,11 @@ class Queue:
         """Remove kept files that were no jobs where `means` says so of their bytes; return how many."""
         with self._mutex:
             return len(purge(self._files, means))
+
+    def foresee(self, change: Callable[[Job], Job | None], means: Callable[[bytes], bool]) -> tuple[int, int, int]:
+        """Return how many jobs `revise` would remove and change, and how many files `purge` would remove."""
+        with self._mutex:
+            return *foresee(self._files, self._view, change), len(originals(self._files, means))
 
     def sweep(self) -> int:
         """Keep failed/ within its age and number, remove leftovers of crashes; return how many files went."""

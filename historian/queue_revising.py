@@ -41,17 +41,27 @@ def revise(files: QueueFiles, view: QueueView, change: Callable[[Job], Job | Non
     return removed, changed
 
 
+def foresee(files: QueueFiles, view: QueueView, change: Callable[[Job], Job | None]) -> tuple[int, int]:
+    """Return how many jobs `revise` would remove and change. Needs the queue's mutex."""
+    jobs = [job for state in _STATES for job_id in files.names(state) if (job := view.load(state, job_id)) is not None]
+    made = [(job, change(job)) for job in jobs]
+    return sum(new is None for _, new in made), sum(new is not None and new != job for job, new in made)
+
+
 def purge(files: QueueFiles, means: Callable[[bytes], bool]) -> list[str]:
     """Remove the originals of files that were no jobs, with what names them, where `means` says so of their bytes.
 
     Needs the queue's mutex. Return their ids. Links and folders are left alone.
     """
-    removed: list[str] = []
-    for job_id in files.names("failed", ".poison"):
-        data = files.original(job_id)
-        if data is not None and means(data):
-            files.remove("failed", job_id)
-            removed.append(job_id)
+    removed = originals(files, means)
+    for job_id in removed:
+        files.remove("failed", job_id)
     if removed:
         files.sync("failed")
     return removed
+
+
+def originals(files: QueueFiles, means: Callable[[bytes], bool]) -> list[str]:
+    """Return the ids of kept files that were no jobs, where `means` says so of their bytes."""
+    kept = ((job_id, files.original(job_id)) for job_id in files.names("failed", ".poison"))
+    return [job_id for job_id, data in kept if data is not None and means(data)]
