@@ -35,6 +35,11 @@ def with_member(text: str, path: Sequence[str], value: Mapping[str, object]) -> 
         if not isinstance(node, dict):
             raise InvalidInputError(f"{key} is not a table; mend the file by hand.")
     node[path[-1]] = dict(value)
+    stands = _span(text, path)
+    if stands is not None:
+        changed = text[: stands[0]] + _put("", path, _table(value)) + text[stands[1] :]
+        if _says(changed, wanted):
+            return changed
     for made in (_table, _inline):
         changed = _put(text, path, made(value))
         if _says(changed, wanted):
@@ -57,6 +62,9 @@ def without_member(text: str, path: Sequence[str]) -> str:
     if path[-1] not in node:
         return text
     del node[path[-1]], left[path[-1]]
+    stands = _span(text, path)
+    if stands is not None and _says(changed := text[: stands[0]] + text[stands[1] :], wanted):
+        return changed
     changed = tomlkit.dumps(document)
     if not _says(changed, wanted):
         raise InvalidInputError(_BY_HAND)
@@ -78,6 +86,38 @@ def _put(text: str, path: Sequence[str], made: Any) -> str:
     except ValueError:  # a table in an inline one
         return text
     return tomlkit.dumps(document)
+
+
+def _span(text: str, path: Sequence[str]) -> tuple[int, int] | None:
+    """Return where a table under a header of its own stands, with the tables in it, without what is said behind it.
+
+    What stands before the next header, comments and blank lines, is about that one. None where there is no such header.
+    """
+    lines = text.splitlines(keepends=True)
+    headers = [(number, _header(line)) for number, line in enumerate(lines) if line.lstrip().startswith("[")]
+    begins = next((number for number, named in headers if named == [*path]), None)
+    if begins is None:
+        return None
+    further = (number for number, named in headers if number > begins and named[: len(path)] != [*path])
+    ends = next(further, len(lines))
+    while not lines[ends - 1].strip() or lines[ends - 1].lstrip().startswith("#"):
+        ends -= 1
+    return len("".join(lines[:begins])), len("".join(lines[:ends]))
+
+
+def _header(line: str) -> list[str]:
+    """Return the keys of the header of a table, or nothing that is one's."""
+    import tomllib
+
+    try:
+        node: Any = tomllib.loads(line)
+    except tomllib.TOMLDecodeError:
+        return []
+    keys: list[str] = []
+    while isinstance(node, dict) and len(node) == 1:
+        (key, node), *_ = node.items()
+        keys.append(key)
+    return keys
 
 
 def _says(text: str, wanted: Mapping[str, Any]) -> bool:

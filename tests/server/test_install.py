@@ -301,6 +301,18 @@ def test_hooks_work_on_the_folder_that_the_environment_names_too(tmp_path: Path)
         assert f"--data-dir {Path('rel').absolute()} ||" in groups[0]["hooks"][0]["command"]
 
 
+def test_comments_around_our_table_of_toml_stay_where_they_are() -> None:
+    path = ("mcp_servers", "shiguan")
+    ours = '[mcp_servers.shiguan]\ncommand = "old"\n[mcp_servers.shiguan.env]\nA = "1"\n'
+    head, tail = "# first\nmodel = 1\n\n", '\n# 浏览器\n[mcp_servers.browser]\ncommand = "b"\n\n# the end\n'
+    changed = toml_file.with_member(head + ours + tail, path, {"command": "new"})
+    assert changed.startswith(head)
+    assert changed.endswith(tail)
+    assert tomllib.loads(changed)["mcp_servers"]["shiguan"] == {"command": "new"}
+    assert toml_file.without_member(changed, path) == head + tail
+    assert toml_file.without_member(ours + "# the end\n", path) == "# the end\n"
+
+
 @pytest.mark.parametrize(
     "text",
     [
