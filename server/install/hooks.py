@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
+from historian.errors import InvalidInputError
 from server.hooks.events import NAMES
 from server.install.jsonc import value_at, with_member, without_member
 
@@ -34,9 +35,11 @@ def without_hooks(text: str) -> str:
 
 
 def _others(text: str, event: str) -> list[Any]:
-    """Return the groups of hooks of other programs."""
+    """Return the groups of hooks of other programs. Raises InvalidInputError: there stands something else."""
     found = value_at(text, ("hooks", event))
-    return [group for group in found if not _is_ours(group)] if isinstance(found, list) else []
+    if not isinstance(found, list | None):
+        raise InvalidInputError(f"hooks.{event} is not a list; mend the file by hand.")
+    return [group for group in found or () if not _is_ours(group)]
 
 
 def _is_ours(group: Any) -> bool:

@@ -313,6 +313,16 @@ def test_comments_around_our_table_of_toml_stay_where_they_are() -> None:
     assert toml_file.without_member(ours + "# the end\n", path) == "# the end\n"
 
 
+def test_what_is_no_list_of_hooks_is_left_for_a_person_to_mend(tmp_path: Path) -> None:
+    there = Places(tmp_path, "linux", {})
+    file = hooks_file(there)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text('{"hooks": {"UserPromptSubmit": "odd"}}', "utf-8")
+    with pytest.raises(InvalidInputError, match="UserPromptSubmit is not a list"):
+        install(asked("install", "claude-code", "--hooks"), there)
+    assert file.read_text("utf-8") == '{"hooks": {"UserPromptSubmit": "odd"}}'
+
+
 @pytest.mark.parametrize(
     "text",
     [
