@@ -13,7 +13,7 @@ from historian.merge import Merge, Statement, merge_offline
 from historian.model import Owner
 from historian.profile import Profile
 from historian.profile_index import ProfileIndex
-from historian.profiles import ProfileStore
+from historian.profiles import Clean, ProfileStore
 from historian.sameness import Sameness
 
 ATTEMPTS = 5
@@ -83,10 +83,10 @@ class Biographer:
             self._discard(self._index.refresh(entity, profile, profile.digest))
         return profile
 
-    def purge(self, entity: Owner, clean: Callable[[bytes], bytes | None]) -> tuple[bool, int]:
+    def purge(self, entity: Owner, clean: Clean, clean_version: Clean) -> tuple[bool, int]:
         """Purge the file and its versions (see `ProfileStore.purge`), and the search rows with it."""
         with self._lock(entity):
-            done = self._store.purge(entity, clean)
+            done = self._store.purge(entity, clean, clean_version)
         self.read(entity)
         return done
 

@@ -92,6 +92,14 @@ class ProfileCleaner:
         cleaned = self.clean(profile)
         return data if cleaned is profile else format_file(cleaned)
 
+    def clean_version(self, entity: Owner, data: bytes) -> bytes | None:
+        """Return what `clean_bytes` does of an earlier version, whose lines are not counted once more."""
+        lines, rewritten = self.cleaned.lines, self.cleaned.rewritten
+        try:
+            return self.clean_bytes(entity, data)
+        finally:
+            self.cleaned.lines, self.cleaned.rewritten = lines, rewritten
+
     def _lines(self) -> set[str]:
         """Return every text that forgotten events had, as they may stand in a line."""
         return _lines_of(self._old)

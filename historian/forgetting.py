@@ -148,8 +148,8 @@ class Forgetter:
         for entity in self._profiles.known():
             if selection.everything and entity == scope.owner:
                 counts["profile files"] += self._profiles.count_files(entity)
-            else:
-                self._profiles.look_through(entity, partial(profiles.clean_bytes, entity))
+            elif (data := self._profiles.data(entity)) is not None:
+                profiles.clean_bytes(entity, data)
         counts["profile lines"] = profiles.cleaned.lines
         counts["profile lines rewritten"] = profiles.cleaned.rewritten
         removed, changed, unreadable = self._queue.foresee(jobs.clean, jobs.means_original)
@@ -169,7 +169,8 @@ class Forgetter:
                 counts["profile files"] += self._biographer.remove(entity)
                 affected.add(entity)
                 continue
-            changed, versions = self._biographer.purge(entity, partial(cleaner.clean_bytes, entity))
+            clean, clean_version = (partial(one, entity) for one in (cleaner.clean_bytes, cleaner.clean_version))
+            changed, versions = self._biographer.purge(entity, clean, clean_version)
             counts["profile versions"] += versions
             if changed or versions:
                 affected.add(entity)

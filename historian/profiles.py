@@ -17,7 +17,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import get_args
+from typing import TypeAlias, get_args
 
 from historian.clock import Clock
 from historian.durable import DiskErrors, write_durably
@@ -30,6 +30,7 @@ from historian.revisions import Revision, Revisions, make_folder
 
 _KINDS: tuple[EntityType, ...] = get_args(EntityType)
 _HEAD_LINES = 8
+Clean: TypeAlias = Callable[[bytes], bytes | None]
 PARSED_KEPT = 64
 """Files whose content is remembered, as read: one change of a profile reads its file more than once."""
 
@@ -200,8 +201,8 @@ class ProfileStore:
                 write_durably(files.path, data)
         return current is None
 
-    def purge(self, entity: Owner, clean: Callable[[bytes], bytes | None]) -> tuple[bool, int]:
-        """Have the file and every kept version say what `clean` makes of them; what it makes None of is removed.
+    def purge(self, entity: Owner, clean: Clean, clean_version: Clean) -> tuple[bool, int]:
+        """Have the file and every kept version say what these make of them; what they make None of is removed.
 
         Return whether the file changed, and how many versions did. No version is kept of what was.
         """
@@ -209,7 +210,7 @@ class ProfileStore:
         with DiskErrors():
             current = files.read()
             cleaned = None if current is None else clean(current)
-            versions = files.revisions.purge(clean)
+            versions = files.revisions.purge(clean_version)
             if cleaned == current:
                 return False, versions
             if cleaned is None:
@@ -219,13 +220,9 @@ class ProfileStore:
                 write_durably(files.path, cleaned)
         return True, versions
 
-    def look_through(self, entity: Owner, look: Callable[[bytes], object]) -> None:
-        """Show the file and every kept version of it to `look`, as `purge` does, changing nothing."""
-        files = self._files(entity)
-        with DiskErrors():
-            for data in [files.read(), *(path.read_bytes() for path in files.revisions.files())]:
-                if data is not None:
-                    look(data)
+    def data(self, entity: Owner) -> bytes | None:
+        """Return the bytes of the file as it stands, or None where there is none."""
+        return self._files(entity).read()
 
     def count_files(self, entity: Owner) -> int:
         """Return how many files `remove` would remove."""
