@@ -41,7 +41,7 @@ def parse(data: bytes, entity: Owner) -> Profile:
     text = _decode(data, entity)
     head, body = _split(text, entity)
     meta = _mapping(head, entity)
-    if (meta.get("entity_type"), meta.get("entity_id")) != (entity.kind, entity.id):
+    if _is_of_another(meta, entity):
         raise StoreError(
             f"The profile file for {entity.key} names another entity in its frontmatter; put its own back."
         )
@@ -71,6 +71,15 @@ def format_file(profile: Profile) -> bytes:
     provenance = "provenance:\n" + "\n".join(entries) if entries else "provenance: []"
     head = "\n".join([_yaml_of(_about(profile)), provenance, *map(_yaml_of, filter(None, [_besides(profile)]))])
     return f"---\n{head}\n---\n\n{profile.render()}\n".encode("utf-8", "replace")
+
+
+def names_another(text: str, entity: Owner) -> bool:
+    """Say whether the frontmatter of a file is not that of `entity`; what cannot be read names nobody."""
+    try:
+        meta = _mapping(_split(_decode(text.encode(), entity), entity)[0], entity)
+    except StoreError:
+        return False
+    return _is_of_another(meta, entity)
 
 
 def entity_id_of(head: str) -> str | None:
@@ -147,6 +156,10 @@ def _mapping(head: str, entity: Owner) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise StoreError(_unreadable(entity))
     return {str(key): item for key, item in value.items()}
+
+
+def _is_of_another(meta: Mapping[str, Any], entity: Owner) -> bool:
+    return (meta.get("entity_type"), meta.get("entity_id")) != (entity.kind, entity.id)
 
 
 def _list(meta: Mapping[str, Any], key: str, entity: Owner) -> Sequence[Any]:

@@ -15,6 +15,7 @@ from historian.ids import normalise_id
 from historian.messages import StoredMessage, check
 from historian.model import ROLES, Event, Message, Origin, Owner
 from historian.pinned import PinnedNote
+from historian.profile_text import names_another
 from historian.text import require_text
 from historian.views import Memo
 from historian.zones import load_zone, parse_instant
@@ -42,6 +43,7 @@ _OPTIONAL = (
 )
 _WRONG = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 _NO_LINE = "It is no line of an export, or a field of it is missing or wrong."
+_OTHER_PROFILE = "The frontmatter of this profile names another entity than its line; put the line's own there."
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +240,10 @@ def _note(line: Mapping[str, Any]) -> KeptNote:
 
 def _profile(line: Mapping[str, Any]) -> KeptProfile:
     history = tuple((_text(one["revision"]), _text(one["text"])) for one in line.get("history", ()))
-    return KeptProfile(_owner(line), _text(line["text"]), history)
+    kept = KeptProfile(_owner(line), _text(line["text"]), history)
+    if names_another(kept.text, kept.owner):
+        raise InvalidInputError(_OTHER_PROFILE)
+    return kept
 
 
 def _plain(message: Message) -> Line:

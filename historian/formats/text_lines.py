@@ -1,13 +1,13 @@
-"""Text files of chats: their encoding, their lines, and messages that begin with a heading and go on for lines."""
+"""Text files of chats: their lines, and messages that begin with a heading and go on for lines."""
 
 from __future__ import annotations
 
-import codecs
 import io
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from historian.formats.encodings import encoding_of
 from historian.formats.piece import HEAD_BYTES, Piece
 
 MAX_LINE = 2_000_000
@@ -16,28 +16,9 @@ _MOST = 1_100_000
 """Characters that are gathered of one message; more are refused as too long anyway."""
 
 
-def encoding_of(piece: Piece) -> str:
-    """Return the encoding of a text: by its byte order mark, else UTF-8, else what Chinese Windows writes."""
-    head = piece.head
-    for mark, name in (
-        (codecs.BOM_UTF8, "utf-8-sig"),
-        (codecs.BOM_UTF16_LE, "utf-16"),
-        (codecs.BOM_UTF16_BE, "utf-16"),
-    ):
-        if head.startswith(mark):
-            return name
-    for name in ("utf-8", "gb18030"):
-        try:
-            codecs.getincrementaldecoder(name)().decode(head, final=len(head) < HEAD_BYTES)
-        except UnicodeDecodeError:
-            continue
-        return name
-    return "utf-8"
-
-
 def open_text(piece: Piece, *, newline: str | None = None) -> io.TextIOWrapper:
     """Return a file as text; a byte that is none becomes half a surrogate, so that its message is refused by name."""
-    return io.TextIOWrapper(piece.open(), encoding_of(piece), errors="surrogateescape", newline=newline)
+    return io.TextIOWrapper(piece.open(), _encoding(piece), errors="surrogateescape", newline=newline)
 
 
 def lines(piece: Piece) -> Iterator[str]:
@@ -49,7 +30,7 @@ def lines(piece: Piece) -> Iterator[str]:
 
 def first_lines(piece: Piece, most: int = 200) -> list[str]:
     """Return the lines in the head of a text, for recognising a format."""
-    head = piece.head.decode(encoding_of(piece), "replace")
+    head = piece.head.decode(_encoding(piece), "replace")
     return head.removeprefix("\ufeff").splitlines()[:most]
 
 
@@ -87,3 +68,7 @@ def spoken(
             length += len(line) + 1
     if current is not None:
         yield Spoken(begun, current, "\n".join(body).strip())
+
+
+def _encoding(piece: Piece) -> str:
+    return encoding_of(piece.head, whole=len(piece.head) < HEAD_BYTES)

@@ -8,8 +8,10 @@ import sys
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from historian.errors import InvalidInputError
+from historian.ids import normalise_id
 from server.bare import VARIABLES, given_setting, names_in
 from server.commands.common import say
 from server.install import jsonc, toml_file
@@ -26,8 +28,13 @@ _NO_SETTINGS = frozenset({"SHIGUAN_HOOKS", "SHIGUAN_TCP"})
 
 
 def install(arguments: argparse.Namespace, places: Places | None = None) -> int:
-    """Write the memory into the settings of a host; repeating it changes nothing."""
+    """Write the memory into the settings of a host; repeating it changes nothing.
+
+    Raises:
+        InvalidInputError: with these settings the server would not start, or the file of the host cannot be changed.
+    """
     places, host = places or Places.here(), HOSTS[arguments.host]
+    _require_startable(arguments, places)
     command = own_command()
     entry = host.entry(command, ["serve", *_flags(arguments, places, FLAGS)])
 
@@ -86,6 +93,26 @@ def _flags(arguments: argparse.Namespace, places: Places, names: tuple[str, ...]
         for one in names_in(name, value) if name == "groups" else [value]:
             flags += [flag, str(one)]
     return flags
+
+
+def _require_startable(arguments: argparse.Namespace, places: Places) -> None:
+    """Raise InvalidInputError for what `serve` would refuse later, where nobody sees why the host has no memory."""
+
+    def given(name: str) -> Any:
+        return given_setting(name, vars(arguments), places.environment)
+
+    if (user := given("user")) is not None:
+        normalise_id(str(user), "user")
+    for group in names_in("groups", given("groups")):
+        normalise_id(group, "group")
+    if (zone := given("timezone")) is not None:
+        from historian.zones import load_zone
+
+        load_zone(str(zone))
+    if toolsets := names_in("toolsets", given("toolsets")):
+        from server.toolsets import require_toolsets
+
+        require_toolsets(toolsets)
 
 
 def _others(places: Places) -> list[str]:

@@ -17,7 +17,7 @@ from historian.intake import message_from
 from historian.takeout import kept_from
 from historian.zones import parse_instant
 from server.imports.reports import Report
-from server.imports.sources import STDIN, SourcePiece
+from server.imports.sources import STDIN, MemberPiece, SourcePiece
 
 BATCH = 500
 BATCH_BYTES = 4_000_000
@@ -77,6 +77,9 @@ class Importer:
     def _read(self, piece: Piece, bundle: Bundle) -> None:
         name = piece.name if self._several else ""
         try:
+            if isinstance(piece, SourcePiece) and piece.is_archive:
+                self._leave_closed(piece, bundle)
+                return
             form = self._format(piece, bundle)
             if form is None:
                 self._report.pass_over(piece.name)
@@ -90,6 +93,13 @@ class Importer:
         except InvalidInputError as error:
             self._report.unread += 1
             self._refuse(piece.name, "file", str(error))
+
+    def _leave_closed(self, piece: SourcePiece, bundle: Bundle) -> None:
+        """Pass over an archive among the files of another one, as chats have them attached; any other is refused."""
+        if isinstance(piece, MemberPiece) and len(bundle.pieces) > 1:
+            self._report.passed["archives within archives"] += 1
+            return
+        raise InvalidInputError(piece.unopened)
 
     def _format(self, piece: Piece, bundle: Bundle) -> Format | None:
         """Return what reads this file. A file that was named by itself is read in the format that was named with it."""

@@ -27,12 +27,17 @@ MAX_RATIO = 250
 FREE_BYTES = 64 * 2**20
 _PLAIN_METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _UNNAMED = "_chat.txt"
+_ARCHIVE = b"PK\x03\x04"
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
 
 
 class SourcePiece(ABC):
-    """A file to be imported, wherever it lies; `position` says how far it has been read, in bytes of `size`."""
+    """A file to be imported, wherever it lies; `position` says how far it has been read, in bytes of `size`.
 
+    `unopened` says why an archive that came here was not opened.
+    """
+
+    unopened: str
     name: str
     title: str
     size: int
@@ -50,6 +55,11 @@ class SourcePiece(ABC):
                 self._head = stream.read(HEAD_BYTES)
         return self._head
 
+    @property
+    def is_archive(self) -> bool:
+        """Whether it is an archive, or the beginning of one: those that could be opened came as their files."""
+        return (self.name == STDIN or self.name.lower().endswith(".zip")) and self.head.startswith(_ARCHIVE)
+
     @abstractmethod
     def open(self) -> BinaryIO:
         """Return its bytes from the beginning."""
@@ -60,6 +70,8 @@ class SourcePiece(ABC):
 
 class FilePiece(SourcePiece):
     """A file on the disk."""
+
+    unopened = "It is an archive that is damaged or incomplete; get another copy of it."
 
     def __init__(self, path: Path, name: str, folder: str) -> None:
         super().__init__()
@@ -79,6 +91,7 @@ class FilePiece(SourcePiece):
 class StreamPiece(SourcePiece):
     """What came in over stdin, kept in a nameless temporary file so that it can be looked at twice."""
 
+    unopened = "It is an archive, which is not opened on stdin; name its file instead."
     name = STDIN
     title = "stdin"
 
@@ -97,6 +110,8 @@ class StreamPiece(SourcePiece):
 
 class MemberPiece(SourcePiece):
     """A file in a zip archive; nothing of it is ever written to the disk."""
+
+    unopened = "It is an archive within an archive; unpack the outer one and import this one."
 
     def __init__(self, archive: zipfile.ZipFile, member: zipfile.ZipInfo, title: str) -> None:
         super().__init__()
@@ -157,14 +172,13 @@ def _of_folder(folder: Path, stack: ExitStack) -> Iterator[Bundle]:
     pieces: list[FilePiece] = []
     archives: list[Path] = []
     for path in _files_below(folder):
-        if path.suffix.lower() == ".zip":
+        if path.suffix.lower() == ".zip" and zipfile.is_zipfile(path):
             archives.append(path)
         else:
             pieces.append(FilePiece(path, path.relative_to(folder).as_posix(), path.parent.name))
     yield Bundle(tuple(pieces))
     for path in archives:
-        if zipfile.is_zipfile(path):
-            yield _of_archive(path, stack)
+        yield _of_archive(path, stack)
 
 
 def _files_below(folder: Path) -> list[Path]:

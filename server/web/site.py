@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio.to_thread
+from starlette.middleware.exceptions import ExceptionMiddleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route, Router
@@ -159,7 +160,9 @@ def make_site(grounds: Grounds) -> list[BaseRoute]:
     async def first_page(_: Request) -> Response:
         return RedirectResponse(f"{base}/", 307)
 
-    return [Route(mount, first_page), Mount(mount, app=Protected(Router(routes, default=site.nothing)))]
+    # files that are not there are told by an exception, which only a whole Starlette application would answer
+    pages_app = ExceptionMiddleware(Router(routes, default=site.nothing))
+    return [Route(mount, first_page), Mount(mount, app=Protected(pages_app))]
 
 
 def _status(error: ShiguanError) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,30 @@ async def test_what_belongs_to_others_is_not_taken_in(tmp_path: Path) -> None:
             "It belongs to another person",
             "It belongs to a group",
         }
+
+
+@pytest.mark.parametrize(
+    ("name", "other"), [("entity_id", "bob"), ("entity_id", "爱丽丝"), ("entity_type", "group"), ("entity_id", "")]
+)
+async def test_a_profile_whose_frontmatter_names_another_entity_is_refused_and_leaves_no_file(
+    tmp_path: Path, name: str, other: str
+) -> None:
+    async with home(tmp_path / "one") as house:
+        await live(house)
+        async with house.client("alice", groups=["g1"], toolsets=["host", "admin"]) as alice:
+            lines = await exported(alice, 200)
+    (whole,) = [line for line in lines if line["kind"] == "profile" and line["owner"] == "user:alice"]
+    wrong = whole | {"text": re.sub(rf"(?m)^{name}:.*$", f"{name}: {other}", whole["text"], count=1)}
+    assert wrong != whole
+    async with home(tmp_path / "two") as house:
+        memory = house.household.memory.of(Scope("alice", None, frozenset({"g1"})))
+        taken = memory.take_in([wrong, *(line for line in lines if line["kind"] == "event")])
+        assert [index for index, _ in taken.failed] == [0]
+        assert "names another entity" in taken.failed[0][1]
+        assert taken.inserted > 0
+        assert not [*(tmp_path / "two").rglob("*.md")]
+        right = memory.take_in([whole])
+        assert (right.inserted, right.failed) == (1, ())
 
 
 async def test_lines_that_are_broken_are_refused_one_by_one(tmp_path: Path) -> None:

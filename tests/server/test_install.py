@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import stat
 import tomllib
 from pathlib import Path
@@ -110,6 +111,36 @@ def test_twice_is_once_and_uninstalling_gives_back_what_was_there(
     assert path.read_text("utf-8") == before
     uninstall(asked("uninstall", host), places)
     assert "does not know" in capsys.readouterr().out.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("flags", "environment", "words"),
+    [
+        (["--timezone", "Nowhere/X"], {}, "no time zone called 'Nowhere/X'"),
+        (["--timezone", "上海"], {}, "no time zone called '上海'"),
+        ([], {"SHIGUAN_TIMEZONE": "Mars"}, "no time zone called 'Mars'"),
+        (["--toolsets", "bogus"], {}, "no toolset 'bogus'"),
+        (["--toolsets", "host,工具"], {}, "no toolset '工具'"),
+        ([], {"SHIGUAN_TOOLSETS": '["admin", "bogus"]'}, "no toolset 'bogus'"),
+        (["--user", "a\0b"], {}, "user"),
+        (["--group", "x" * 2000], {}, "group"),
+    ],
+)
+def test_what_the_server_could_not_start_with_is_refused_before_anything_is_written(
+    tmp_path: Path, flags: list[str], environment: dict[str, str], words: str
+) -> None:
+    there = Places(tmp_path / "home", "linux", environment)
+    for host in HOSTS:
+        for more in ([], ["--dry-run"]):
+            with pytest.raises(InvalidInputError, match=re.escape(words)) as refused:
+                install(asked("install", host, *flags, *more), there)
+            assert "\n" not in str(refused.value)
+    assert not [*tmp_path.rglob("*")]
+
+
+def test_what_cannot_be_installed_can_be_uninstalled_all_the_same(tmp_path: Path) -> None:
+    there = Places(tmp_path / "home", "linux", {"SHIGUAN_TIMEZONE": "Mars", "SHIGUAN_TOOLSETS": "bogus"})
+    assert uninstall(asked("uninstall", "codex"), there) == 0
 
 
 def test_other_flags_take_the_place_of_earlier_ones(places: Places) -> None:

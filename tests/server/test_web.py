@@ -299,6 +299,20 @@ async def test_without_a_visit_there_is_nothing_but_the_way_in(still: Home) -> N
         assert (await browser.client.get(f"{BASE}/nothing")).status_code == 404
 
 
+async def test_a_file_that_is_not_there_and_a_method_that_is_none_are_told_as_such(still: Home) -> None:
+    async with Pages(still.household).browser() as browser:
+        style = f"{BASE}/static/style.css"
+        for path in ("static/nosuch.css", "static/", "static/样式.css", "static/" + "x" * 300, "static/a%00b"):
+            answer = await browser.client.get(f"{BASE}/{path}")
+            assert answer.status_code == 404, path
+            assert answer.headers["content-security-policy"].startswith("default-src 'none'")
+        for method in ("DELETE", "PUT", "POST", "OPTIONS"):
+            assert (await browser.client.request(method, style)).status_code == 405, method
+        assert (await browser.client.request("DELETE", f"{BASE}/queue")).status_code == 405
+        assert (await browser.client.get(style)).status_code == 200
+        assert (await browser.client.head(style)).status_code == 200
+
+
 async def test_a_link_opens_the_pages_once_and_the_key_is_no_cookie(still: Home) -> None:
     pages = Pages(still.household)
     link = pages.link(guest())
