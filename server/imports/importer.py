@@ -14,7 +14,8 @@ from historian.formats.piece import Bundle, Piece, Reading
 from historian.formats.plain import PlainLines, PlainList
 from historian.formats.registry import AUTO, format_of
 from historian.intake import message_from
-from historian.takeout import kept_from
+from historian.model import Scope
+from historian.takeout import kept_from, require_within
 from historian.zones import parse_instant
 from server.imports.reports import Report
 from server.imports.sources import STDIN, SourcePiece
@@ -36,6 +37,7 @@ class Plan:
     """What to import and how. Messages before `since` are left out; formats are tried in their order.
 
     `note` is told each message, with the statements that it makes by itself, and returns it as it is to be sent.
+    Lines of an export of this memory may belong to the user or to one of `groups`.
     """
 
     formats: Sequence[Format]
@@ -43,6 +45,7 @@ class Plan:
     reading: Reading
     since: datetime | None = None
     note: Note | None = None
+    groups: frozenset[str] = frozenset()
 
 
 class Importer:
@@ -177,9 +180,13 @@ class Importer:
     def _rehearse_own(self, lines: list[Any]) -> dict[str, Any]:
         failed: list[tuple[int, str]] = []
         held = 0
+        scope = Scope(self._plan.reading.user, None, self._plan.groups)
         for index, line in enumerate(lines):
             try:
-                held += kept_from(line) is not None
+                kept = kept_from(line)
+                if kept is not None:
+                    require_within(scope, kept.owner)
+                    held += 1
             except InvalidInputError as error:
                 failed.append((index, str(error)))
         return {"inserted": held, "ignored": 0, "failed": failed}

@@ -12,6 +12,8 @@ SPEAKERS = 5
 NAMED = 20
 """Refused records named on the terminal; a report file names all of them."""
 
+UNSEEN = "What is known already or was forgotten is not told apart: a rehearsal does not look into the memory."
+
 
 @dataclass(slots=True)
 class Report:
@@ -65,7 +67,7 @@ class Report:
         early = f", {self.early} too early" if self.early else ""
         forgotten = f", {self.forgotten} forgotten before" if self.forgotten else ""
         if dry:
-            said = [f"{self.inserted} could be imported{early}, {self.refused} refused. Nothing was stored."]
+            said = [f"{self.inserted} could be imported{early}, {self.refused} refused. Nothing was stored. {UNSEEN}"]
         else:
             counts = f"{self.inserted} imported, {self.ignored} known already{early}{forgotten}"
             said = [f"{counts}, {self.refused} refused."]

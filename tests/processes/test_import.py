@@ -17,6 +17,7 @@ import pytest
 
 from server.commands.exporting import FILE
 from server.export_folder import MANIFEST, NOT_THEIRS
+from server.imports.reports import UNSEEN
 from tests.kit.clients import House, alive, say, until
 from tests.kit.exporting import telegram
 from tests.kit.exports import FIXTURES
@@ -66,7 +67,7 @@ def test_all_formats_at_once_from_a_folder_with_a_report_of_what_was_left(house:
 
 def test_a_rehearsal_stores_nothing_and_starts_nobody(house: House) -> None:
     said, named = imported(house, str(FIXTURES / "telegram"), "--dry-run")
-    assert said[0] == "2 could be imported, 1 refused. Nothing was stored."
+    assert said[0] == f"2 could be imported, 1 refused. Nothing was stored. {UNSEEN}"
     assert named == ["message 5: It has no time."]
     assert not house.folder.exists()
     assert house.owners() == []
