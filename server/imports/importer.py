@@ -88,7 +88,7 @@ class Importer:
             is_chat = not isinstance(form, PlainLines | PlainList)  # whose lines name their people themselves
             for outcome in form.read(piece, bundle, self._plan.reading):
                 if is_chat and isinstance(outcome, Read):
-                    self._hear(outcome.message)
+                    self._hear(outcome)
                 self._take(name, outcome, piece)
         except InvalidInputError as error:
             self._report.unread += 1
@@ -118,7 +118,7 @@ class Importer:
                 self._add(name, place, dict(line), is_own=True)
             case Read(_, message) if self._is_early(message):
                 self._report.early += 1
-            case Read(place, message, facts):
+            case Read(place, message, facts, _):
                 note = self._plan.note
                 self._add(name, place, note(message, facts) if note else message, is_own=False)
         if len(self._batch) >= BATCH or self._bytes >= BATCH_BYTES or len(self._refusals) >= BATCH:
@@ -126,12 +126,14 @@ class Importer:
         position = piece.position if isinstance(piece, SourcePiece) else 0
         self._show(self._done + min(position, piece.size), self._report.inserted + self._report.ignored)
 
-    def _hear(self, message: Mapping[str, Any]) -> None:
-        """Note who speaks, where people do."""
-        if message.get("role") == "user":
-            sender = message.get("sender_id") or self._plan.reading.user
-            is_user = sender == self._plan.reading.user
-            self._report.heard(str(message.get("sender_name") or sender), is_user=is_user)
+    def _hear(self, read: Read) -> None:
+        """Note who speaks, where people do, and whose statements another memory holds."""
+        message, user = read.message, self._plan.reading.user
+        if read.whose:
+            self._report.keep_apart(read.whose)
+        elif message.get("role") == "user":
+            sender = message.get("sender_id") or user
+            self._report.heard(str(message.get("sender_name") or sender), is_user=sender == user)
 
     def _add(self, name: str, place: str, record: Any, *, is_own: bool) -> None:
         if is_own is not self._is_own:

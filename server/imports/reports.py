@@ -33,6 +33,7 @@ class Report:
     has_masked: bool = False
     is_user_there: bool = False
     speakers: list[str] = field(default_factory=list[str])
+    others: list[str] = field(default_factory=list[str])
     file: TextIO | None = None
 
     @property
@@ -62,6 +63,11 @@ class Report:
         if not is_user and len(self.speakers) <= SPEAKERS and printable(speaker) not in self.speakers:
             self.speakers.append(printable(speaker))
 
+    def keep_apart(self, user: str) -> None:
+        """Note another user of a memory whose statements are kept as said by them."""
+        if len(self.others) <= SPEAKERS and printable(user) not in self.others:
+            self.others.append(printable(user))
+
     def summary(self, *, dry: bool) -> list[str]:
         """Return what to tell on stdout: the counts in one line, and what else there is to know."""
         early = f", {self.early} too early" if self.early else ""
@@ -78,13 +84,20 @@ class Report:
         if self.unknown_count:
             listed = ", ".join(self.unknown) + (", …" if self.unknown_count > len(self.unknown) else "")
             said.append(f"Files of no known format: {self.unknown_count} ({listed}).")
+        return [*said, *self._people(dry=dry)]
+
+    def _people(self, *, dry: bool) -> list[str]:
+        stored = "" if dry else " What is stored keeps its speaker: forget it, then import it with --me and --again."
+        said: list[str] = []
         if self.speakers and not self.is_user_there:
-            listed = ", ".join(self.speakers[:SPEAKERS]) + (", …" if len(self.speakers) > SPEAKERS else "")
-            stored = (
-                "" if dry else " What is stored keeps its speaker: forget it, then import it with --me and --again."
-            )
             said.append(
-                f"Nobody in the chats is the user ({listed}). If you are one of them, name yourself with --me.{stored}"
+                f"Nobody in the chats is the user ({_listed(self.speakers)})."
+                f" If you are one of them, name yourself with --me.{stored}"
+            )
+        if self.others:
+            said.append(
+                f"Memories of several users: those of others ({_listed(self.others)}) are kept as said by them."
+                f" If you are one of them, name yourself with --me.{stored}"
             )
         return said
 
@@ -94,6 +107,10 @@ class Report:
         said = [*self.named, *([f"and {more} more; --report FILE names them all"] if more else [])]
         masked = "Credentials in some messages were masked; the memory keeps none."
         return [*said, masked] if self.has_masked else said
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:SPEAKERS]) + (", …" if len(names) > SPEAKERS else "")
 
 
 def printable(text: str) -> str:
