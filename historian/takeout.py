@@ -13,7 +13,7 @@ from historian.group_takeout import KIND as GROUP_MEMORY
 from historian.group_takeout import KeptGroupMemory, kept_group_memory
 from historian.ids import normalise_id
 from historian.messages import StoredMessage, check
-from historian.model import ROLES, Event, Message, Origin, Owner
+from historian.model import ROLES, Event, Message, Origin, Owner, Scope
 from historian.pinned import PinnedNote
 from historian.profile_text import names_another
 from historian.text import require_text
@@ -42,6 +42,8 @@ _OPTIONAL = (
     "schema_version",
 )
 _WRONG = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
+NOT_YOURS = "It belongs to another person; import it with --user for that person."
+NO_GROUP = "It belongs to a group; name that group with --group."
 _NO_LINE = "It is no line of an export, or a field of it is missing or wrong."
 _OTHER_PROFILE = "The frontmatter of this profile names another entity than its line; put the line's own there."
 
@@ -164,6 +166,14 @@ def kept_from(line: object) -> Kept | None:
         raise
     except _WRONG:
         raise InvalidInputError(_NO_LINE) from None
+
+
+def require_within(scope: Scope, owner: Owner) -> None:
+    """Refuse what belongs neither to the user nor to a group of the scope. Raises InvalidInputError."""
+    if owner.kind == "user" and owner.id != scope.user_id:
+        raise InvalidInputError(NOT_YOURS)
+    if owner.kind == "group" and owner.id not in scope.readable_groups:
+        raise InvalidInputError(NO_GROUP)
 
 
 def _about(line: Mapping[str, Any]) -> None:

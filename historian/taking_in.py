@@ -13,15 +13,12 @@ from historian.events import EventStore
 from historian.group_takeout import GroupTakeout, KeptGroupMemory
 from historian.indexer import Indexer
 from historian.memos import MemoStore
-from historian.model import Event, Owner, Scope
+from historian.model import Event, Scope
 from historian.pinned import PinnedStore
 from historian.profiles import ProfileStore
 from historian.record import Record
-from historian.takeout import Kept, KeptMemo, KeptMessage, KeptNote, KeptProfile, kept_from
+from historian.takeout import Kept, KeptMemo, KeptMessage, KeptNote, KeptProfile, kept_from, require_within
 from historian.tombstones import Kind, Tombstones
-
-NOT_YOURS = "It belongs to another person; import it with --user for that person."
-NO_GROUP = "It belongs to a group; name that group with --group."
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +73,7 @@ class Intaker:
                     kept = kept_from(line)
                     if kept is None:
                         continue
-                    _require(scope, kept.owner)
+                    require_within(scope, kept.owner)
                     if not _may_come(connection, kept, again=again):
                         forgotten += 1
                         continue
@@ -145,10 +142,3 @@ def _named(kept: Kept) -> tuple[Kind, str]:
             return "pinned", note.text
         case KeptProfile(owner=owner):
             return "profile", owner.id
-
-
-def _require(scope: Scope, owner: Owner) -> None:
-    if owner.kind == "user" and owner.id != scope.user_id:
-        raise InvalidInputError(NOT_YOURS)
-    if owner.kind == "group" and owner.id not in scope.readable_groups:
-        raise InvalidInputError(NO_GROUP)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any, TextIO
+from pathlib import PurePosixPath
+from typing import Any
 
 from historian.ids import safe_name
+from server.export_folder import ExportFolder
 
 Line = Mapping[str, Any]
 
@@ -15,53 +16,60 @@ Line = Mapping[str, Any]
 class MarkdownExport:
     """Writes lines of an export to a folder as they come. What is appended stays in the order of the export."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: ExportFolder) -> None:
         self._folder = folder
-        self._begun: set[Path] = set()
+        self._begun: set[PurePosixPath] = set()
 
     def write(self, lines: Iterable[Line]) -> None:
-        """Write some lines. Raises OSError."""
-        texts: dict[Path, list[str]] = {}
-        titles: dict[Path, str] = {}
+        """Write some lines.
+
+        Raises:
+            InvalidInputError: the folder holds what belongs to somebody else.
+            OSError: it cannot be written.
+        """
+        texts: dict[PurePosixPath, list[str]] = {}
+        titles: dict[PurePosixPath, str] = {}
         for line in lines:
+            if line["kind"] == "about":
+                self._folder.claim(line["owner"])
             for path, title, text in _written(line):
                 texts.setdefault(path, []).append(text)
                 titles.setdefault(path, title)
         for path, parts in texts.items():
-            target = self._folder / path
-            target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with target.open("a" if path in self._begun else "w", encoding="utf-8") as file:
-                self._head(file, path, titles[path])
+            is_new = path not in self._begun
+            target = self._folder.begin(path) if is_new else self._folder.staged(path)
+            self._begun.add(path)
+            with target.open("a", encoding="utf-8") as file:
+                if is_new and titles[path]:
+                    file.write(f"# {titles[path]}\n\n")
                 file.write("".join(parts))
 
-    def _head(self, file: TextIO, path: Path, title: str) -> None:
-        if path not in self._begun:
-            self._begun.add(path)
-            if title:
-                file.write(f"# {title}\n\n")
 
-
-def _written(line: Line) -> Iterable[tuple[Path, str, str]]:
+def _written(line: Line) -> Iterable[tuple[PurePosixPath, str, str]]:
     """Return where a line goes, the title of that file, and the text."""
     match line["kind"]:
         case "message":
             title = f"Conversation {_flat(line['conversation_id'])}"
             yield _conversation(line["conversation_id"]), title, _message(line)
         case "event":
-            yield Path("events.md"), "Events", _event(line)
+            yield PurePosixPath("events.md"), "Events", _event(line)
         case "memo":
-            yield Path("memos.md"), "Memos", f"- {line['ts']} · {_flat(line['text'])}\n"
+            yield PurePosixPath("memos.md"), "Memos", f"- {line['ts']} · {_flat(line['text'])}\n"
         case "pinned":
-            yield Path("pinned.md"), "Pinned notes", f"- {_flat(line['text'])} (`{_code(line['note_id'])}`)\n"
+            yield PurePosixPath("pinned.md"), "Pinned notes", f"- {_flat(line['text'])} (`{_code(line['note_id'])}`)\n"
         case "group_memory":
-            yield Path("statements.md"), "Statements about the group", _statement(line)
+            yield PurePosixPath("statements.md"), "Statements about the group", _statement(line)
         case "profile":
             kind, _, _ = str(line["owner"]).partition(":")
-            yield Path("profile.md" if kind == "user" else "group-profile.md"), "", f"{line['text']}\n"
+            yield PurePosixPath("profile.md" if kind == "user" else "group-profile.md"), "", f"{line['text']}\n"
             for version in line["history"]:
-                yield Path("profile-history") / f"{safe_name(version['revision'].lower())}.md", "", version["text"]
+                yield (
+                    PurePosixPath("profile-history") / f"{safe_name(version['revision'].lower())}.md",
+                    "",
+                    version["text"],
+                )
         case _:
-            yield Path("README.md"), "Export", _about(line)
+            yield PurePosixPath("README.md"), "Export", _about(line)
 
 
 def _about(line: Line) -> str:
@@ -71,8 +79,8 @@ def _about(line: Line) -> str:
     )
 
 
-def _conversation(conversation_id: str) -> Path:
-    return Path("conversations") / f"{safe_name(conversation_id)}.md"
+def _conversation(conversation_id: str) -> PurePosixPath:
+    return PurePosixPath("conversations") / f"{safe_name(conversation_id)}.md"
 
 
 def _message(line: Line) -> str:

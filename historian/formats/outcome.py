@@ -12,11 +12,13 @@ class Read:
     """A message as `historian.intake` takes it, and where it stood.
 
     `facts` are statements that the message makes by itself: those of another memory, which need no conversation.
+    `whose` names the other user of that memory whose statement it is, where it is not the user's own.
     """
 
     place: str
     message: dict[str, Any]
     facts: tuple[str, ...] = ()
+    whose: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Protocol, TextIO
 
 from historian.errors import InvalidInputError
@@ -34,7 +35,7 @@ class Sink(Protocol):
     """Takes the lines of an export."""
 
     def write(self, lines: Sequence[dict[str, Any]]) -> None:
-        """Write some lines. Raises OSError."""
+        """Write some lines. Raises OSError, and InvalidInputError where the folder holds what is somebody else's."""
         ...
 
 
@@ -86,21 +87,40 @@ def _sink(arguments: argparse.Namespace) -> Generator[Sink]:
     folder = whole_path(arguments.target)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     if arguments.format == "markdown":
+        from server.export_folder import ExportFolder
         from server.exports import MarkdownExport
 
-        yield MarkdownExport(folder)
+        with ExportFolder(folder) as gathered:
+            yield MarkdownExport(gathered)
         return
+    with _file(folder) as lines:
+        yield lines
+
+
+@contextmanager
+def _file(folder: Path) -> Generator[Sink]:
+    """Lend a file that takes its place in the folder once all lines are written."""
+    from server.export_folder import require_own
+
     temporary = folder / f".{FILE}.part"
-    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
-        yield _Lines(stream)
-        stream.flush()
-        os.fsync(stream.fileno())
-    temporary.replace(folder / FILE)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    try:
+        with os.fdopen(os.open(temporary, flags, 0o600), "w", encoding="utf-8") as stream:
+            yield _Lines(stream, lambda owner: require_own(folder / FILE, owner))
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(folder / FILE)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 class _Lines:
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, claim: Callable[[str], None] | None = None) -> None:
         self._stream = stream
+        self._claim = claim
 
     def write(self, lines: Sequence[dict[str, Any]]) -> None:
+        for line in lines:
+            if self._claim and line["kind"] == "about":
+                self._claim(line["owner"])
         self._stream.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)

@@ -112,7 +112,8 @@ def _plan(arguments: argparse.Namespace, settings: BareSettings, note: Note | No
 
     zone = load_zone(settings.timezone)
     reading = Reading(settings.user, zone, frozenset(arguments.me or ()))
-    return Plan(chosen(arguments.format), arguments.format, reading, _since(arguments.since, settings), note)
+    since, groups = _since(arguments.since, settings), frozenset(settings.groups)
+    return Plan(chosen(arguments.format), arguments.format, reading, since, note, groups)
 
 
 def _since(given: str | None, settings: BareSettings) -> datetime | None:

@@ -14,7 +14,8 @@ from historian.formats.piece import Bundle, Piece, Reading
 from historian.formats.plain import PlainLines, PlainList
 from historian.formats.registry import AUTO, format_of
 from historian.intake import message_from
-from historian.takeout import kept_from
+from historian.model import Scope
+from historian.takeout import kept_from, require_within
 from historian.zones import parse_instant
 from server.imports.reports import Report
 from server.imports.sources import STDIN, MemberPiece, SourcePiece
@@ -36,6 +37,7 @@ class Plan:
     """What to import and how. Messages before `since` are left out; formats are tried in their order.
 
     `note` is told each message, with the statements that it makes by itself, and returns it as it is to be sent.
+    Lines of an export of this memory may belong to the user or to one of `groups`.
     """
 
     formats: Sequence[Format]
@@ -43,6 +45,7 @@ class Plan:
     reading: Reading
     since: datetime | None = None
     note: Note | None = None
+    groups: frozenset[str] = frozenset()
 
 
 class Importer:
@@ -88,7 +91,7 @@ class Importer:
             is_chat = not isinstance(form, PlainLines | PlainList)  # whose lines name their people themselves
             for outcome in form.read(piece, bundle, self._plan.reading):
                 if is_chat and isinstance(outcome, Read):
-                    self._hear(outcome.message)
+                    self._hear(outcome)
                 self._take(name, outcome, piece)
         except InvalidInputError as error:
             self._report.unread += 1
@@ -125,7 +128,7 @@ class Importer:
                 self._add(name, place, dict(line), is_own=True)
             case Read(_, message) if self._is_early(message):
                 self._report.early += 1
-            case Read(place, message, facts):
+            case Read(place, message, facts, _):
                 note = self._plan.note
                 self._add(name, place, note(message, facts) if note else message, is_own=False)
         if len(self._batch) >= BATCH or self._bytes >= BATCH_BYTES or len(self._refusals) >= BATCH:
@@ -133,12 +136,14 @@ class Importer:
         position = piece.position if isinstance(piece, SourcePiece) else 0
         self._show(self._done + min(position, piece.size), self._report.inserted + self._report.ignored)
 
-    def _hear(self, message: Mapping[str, Any]) -> None:
-        """Note who speaks, where people do."""
-        if message.get("role") == "user":
-            sender = message.get("sender_id") or self._plan.reading.user
-            is_user = sender == self._plan.reading.user
-            self._report.heard(str(message.get("sender_name") or sender), is_user=is_user)
+    def _hear(self, read: Read) -> None:
+        """Note who speaks, where people do, and whose statements another memory holds."""
+        message, user = read.message, self._plan.reading.user
+        if read.whose:
+            self._report.keep_apart(read.whose)
+        elif message.get("role") == "user":
+            sender = message.get("sender_id") or user
+            self._report.heard(str(message.get("sender_name") or sender), is_user=sender == user)
 
     def _add(self, name: str, place: str, record: Any, *, is_own: bool) -> None:
         if is_own is not self._is_own:
@@ -187,9 +192,13 @@ class Importer:
     def _rehearse_own(self, lines: list[Any]) -> dict[str, Any]:
         failed: list[tuple[int, str]] = []
         held = 0
+        scope = Scope(self._plan.reading.user, None, self._plan.groups)
         for index, line in enumerate(lines):
             try:
-                held += kept_from(line) is not None
+                kept = kept_from(line)
+                if kept is not None:
+                    require_within(scope, kept.owner)
+                    held += 1
             except InvalidInputError as error:
                 failed.append((index, str(error)))
         return {"inserted": held, "ignored": 0, "failed": failed}

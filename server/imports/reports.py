@@ -12,6 +12,8 @@ SPEAKERS = 5
 NAMED = 20
 """Refused records named on the terminal; a report file names all of them."""
 
+UNSEEN = "What is known already or was forgotten is not told apart: a rehearsal does not look into the memory."
+
 
 @dataclass(slots=True)
 class Report:
@@ -31,6 +33,7 @@ class Report:
     has_masked: bool = False
     is_user_there: bool = False
     speakers: list[str] = field(default_factory=list[str])
+    others: list[str] = field(default_factory=list[str])
     file: TextIO | None = None
 
     @property
@@ -60,12 +63,17 @@ class Report:
         if not is_user and len(self.speakers) <= SPEAKERS and printable(speaker) not in self.speakers:
             self.speakers.append(printable(speaker))
 
+    def keep_apart(self, user: str) -> None:
+        """Note another user of a memory whose statements are kept as said by them."""
+        if len(self.others) <= SPEAKERS and printable(user) not in self.others:
+            self.others.append(printable(user))
+
     def summary(self, *, dry: bool) -> list[str]:
         """Return what to tell on stdout: the counts in one line, and what else there is to know."""
         early = f", {self.early} too early" if self.early else ""
         forgotten = f", {self.forgotten} forgotten before" if self.forgotten else ""
         if dry:
-            said = [f"{self.inserted} could be imported{early}, {self.refused} refused. Nothing was stored."]
+            said = [f"{self.inserted} could be imported{early}, {self.refused} refused. Nothing was stored. {UNSEEN}"]
         else:
             counts = f"{self.inserted} imported, {self.ignored} known already{early}{forgotten}"
             said = [f"{counts}, {self.refused} refused."]
@@ -76,13 +84,20 @@ class Report:
         if self.unknown_count:
             listed = ", ".join(self.unknown) + (", …" if self.unknown_count > len(self.unknown) else "")
             said.append(f"Files of no known format: {self.unknown_count} ({listed}).")
+        return [*said, *self._people(dry=dry)]
+
+    def _people(self, *, dry: bool) -> list[str]:
+        stored = "" if dry else " What is stored keeps its speaker: forget it, then import it with --me and --again."
+        said: list[str] = []
         if self.speakers and not self.is_user_there:
-            listed = ", ".join(self.speakers[:SPEAKERS]) + (", …" if len(self.speakers) > SPEAKERS else "")
-            stored = (
-                "" if dry else " What is stored keeps its speaker: forget it, then import it with --me and --again."
-            )
             said.append(
-                f"Nobody in the chats is the user ({listed}). If you are one of them, name yourself with --me.{stored}"
+                f"Nobody in the chats is the user ({_listed(self.speakers)})."
+                f" If you are one of them, name yourself with --me.{stored}"
+            )
+        if self.others:
+            said.append(
+                f"Memories of several users: those of others ({_listed(self.others)}) are kept as said by them."
+                f" If you are one of them, name yourself with --me.{stored}"
             )
         return said
 
@@ -92,6 +107,10 @@ class Report:
         said = [*self.named, *([f"and {more} more; --report FILE names them all"] if more else [])]
         masked = "Credentials in some messages were masked; the memory keeps none."
         return [*said, masked] if self.has_masked else said
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:SPEAKERS]) + (", …" if len(names) > SPEAKERS else "")
 
 
 def printable(text: str) -> str:

@@ -15,6 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from server.commands.exporting import FILE
+from server.export_folder import MANIFEST, NOT_THEIRS
+from server.imports.reports import UNSEEN
 from tests.kit.clients import House, alive, say, until
 from tests.kit.exporting import telegram
 from tests.kit.exports import FIXTURES
@@ -64,7 +67,7 @@ def test_all_formats_at_once_from_a_folder_with_a_report_of_what_was_left(house:
 
 def test_a_rehearsal_stores_nothing_and_starts_nobody(house: House) -> None:
     said, named = imported(house, str(FIXTURES / "telegram"), "--dry-run")
-    assert said[0] == "2 could be imported, 1 refused. Nothing was stored."
+    assert said[0] == f"2 could be imported, 1 refused. Nothing was stored. {UNSEEN}"
     assert named == ["message 5: It has no time."]
     assert not house.folder.exists()
     assert house.owners() == []
@@ -182,3 +185,25 @@ def test_an_export_from_the_command_line_is_imported_again_and_read_by_people(ho
     house.command("export", "--user", "mira", "--format", "markdown", str(tmp_path / "read"))
     assert "Mira planted a quince" in (tmp_path / "read" / "events.md").read_text("utf-8")
     assert b"needs the name of a folder" in house.command("export", "--format", "markdown", code=1).stderr
+
+
+def test_an_export_made_anew_holds_nothing_of_what_was_forgotten_and_never_takes_the_place_of_anothers(
+    house: House, tmp_path: Path
+) -> None:
+    lines, out = tmp_path / "chat.jsonl", tmp_path / "out"
+    told = [{"conversation_id": c, "role": "user", "content": f"榅桲 {c} secret", "ts": 1.7e9} for c in ("a", "b")]
+    lines.write_text("".join(json.dumps(one) + "\n" for one in told), "utf-8")
+    imported(house, str(lines))
+    for form in ("markdown", "jsonl"):
+        house.command("export", "--user", "mira", "--format", form, str(out))
+    (out / "conversations" / "mine.md").write_text("my own")
+    house.command("forget", "--user", "mira", "--conversation", "b", "--yes")
+    for form in ("markdown", "jsonl"):
+        house.command("export", "--user", "mira", "--format", form, str(out))
+        refused = house.command("export", "--user", "bob", "--format", form, str(out), code=1).stderr.decode()
+        assert refused == f"shiguan: {NOT_THEIRS}\n"
+    found = {path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    files = {"README.md", "conversations/a.md", "conversations/mine.md", FILE, MANIFEST}
+    assert found.keys() == files
+    assert b"a secret" in found["conversations/a.md"]
+    assert not any(b"b secret" in data or b"b.md" in data for data in found.values())

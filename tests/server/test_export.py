@@ -14,6 +14,7 @@ from historian.group_store import GroupStore
 from historian.group_strength import StrengthRule
 from historian.group_versions import Moment
 from historian.model import Owner, Scope
+from server.export_folder import ExportFolder
 from server.exports import MarkdownExport
 from tests.kit.home import Home, Person, home
 
@@ -173,9 +174,10 @@ async def test_markdown_has_the_profile_the_events_with_their_evidence_and_each_
         await live(house)
         async with house.client("alice", groups=["g1"], toolsets=["admin"]) as alice:
             lines = await exported(alice, 200)
-    writer = MarkdownExport(tmp_path / "out")
-    writer.write(lines[:3])
-    writer.write(lines[3:])
+    with ExportFolder(tmp_path / "out") as folder:
+        writer = MarkdownExport(folder)
+        writer.write(lines[:3])
+        writer.write(lines[3:])
     out = tmp_path / "out"
     told = {path.relative_to(out).as_posix(): path.read_text("utf-8") for path in out.rglob("*.md")}
     assert "爱丽丝种了三棵榅桲树" in told["profile.md"]
@@ -196,7 +198,8 @@ async def test_markdown_has_pinned_notes_and_the_statements_of_a_group_with_thei
             GroupStore(house.household.database).apply(connection, group, made)
         lines = await exported(alice, 200)
     assert {line["kind"] for line in lines} == {"about", "pinned", "group_memory"}
-    MarkdownExport(tmp_path / "out").write(lines)
+    with ExportFolder(tmp_path / "out") as folder:
+        MarkdownExport(folder).write(lines)
     assert "- Answer in Chinese. 请用中文 (`p1`)" in (tmp_path / "out" / "pinned.md").read_text("utf-8")
     told = (tmp_path / "out" / "statements.md").read_text("utf-8")
     assert "- 合唱团周二排练\n  active · `" in told
