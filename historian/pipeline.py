@@ -217,14 +217,20 @@ class Pipeline:
 
     def _await_merge(self, work: TurnWork | CaptureWork, stored: list[Event]) -> list[Owner]:
         """Let new statements wait for their merge, in one transaction with them, and return into whose profiles."""
-        new = [event for event in stored if event.has_new_info and not event.is_echo]
-        if not new:
-            return []
-        into = targets(new[0])
-        for entity, shown_in in into:
-            name = work.session.group_name if entity.kind == "group" else new[0].sender_name
-            self.waiting.add(entity, new, shown_in=shown_in, name=name, job_id=work.job_id)
-        return [entity for entity, _ in into]
+        into: dict[Owner, None] = {}
+        for event in stored:
+            if not event.has_new_info or event.is_echo:
+                continue
+            for entity, shown_in in targets(event):
+                name = work.session.group_name if entity.kind == "group" else _own_name(entity, event)
+                self.waiting.add(entity, [event], shown_in=shown_in, name=name, job_id=work.job_id)
+                into[entity] = None
+        return [*into]
+
+
+def _own_name(entity: Owner, event: Event) -> str | None:
+    """Return the name of a person where they said it themselves; another speaker's name is not theirs."""
+    return event.sender_name if event.sender_id in (None, entity.id) else None
 
 
 def _by_rules(stored: list[Event]) -> str | None:

@@ -13,6 +13,7 @@ import pytest
 
 from historian.errors import InvalidInputError, StoreError
 from historian.guard import Guard
+from historian.model import Owner
 from historian.zones import load_zone
 from server.imports.exchanges import MOST, Exchange, Exchanges
 from server.imports.remembering import AT_ONCE, Remembered, rehearse, remember
@@ -50,10 +51,12 @@ def gathered(*messages: dict[str, Any], facts: tuple[str, ...] = ()) -> Exchange
     return made
 
 
-def asking(house: Home, fails_after: int | None = None) -> Callable[[dict[str, Any]], dict[str, Any]]:
+def asking(
+    house: Home, fails_after: int | None = None, group: str | None = None
+) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """Return what asks the owner; it hangs up after so many requests with exchanges."""
     requests = RememberRequests(house.household)
-    scope = {"user_id": "alice", "group_id": None, "groups": []}
+    scope = {"user_id": "alice", "group_id": group, "groups": [group] if group else []}
     count = 0
 
     def ask(request: dict[str, Any]) -> dict[str, Any]:
@@ -66,8 +69,10 @@ def asking(house: Home, fails_after: int | None = None) -> Callable[[dict[str, A
     return ask
 
 
-async def remembered(house: Home, exchanges: Exchanges, fails_after: int | None = None) -> Remembered:
-    ask = asking(house, fails_after)
+async def remembered(
+    house: Home, exchanges: Exchanges, fails_after: int | None = None, group: str | None = None
+) -> Remembered:
+    ask = asking(house, fails_after, group)
     return await anyio.to_thread.run_sync(lambda: remember(exchanges, ask, lambda *_: None))
 
 
@@ -189,3 +194,30 @@ def test_an_exchange_is_asked_for_as_plain_json() -> None:
         "facts": ("a",),
         "part": 2,
     }
+
+
+OTHERS = [
+    raw(20, "c8", "user", "2024-05-01T10:00:00+08:00", "I'm allergic to penicillin.", sender_id="mem0:bob"),
+    raw(21, "c8", "user", "2024-05-01T10:01:00+08:00", "我对花生过敏。", sender_id="alice"),
+]
+OTHERS[0]["sender_name"] = "Bob"
+
+
+async def test_the_profile_of_the_user_never_gets_the_name_of_another_who_speaks(tmp_path: Path) -> None:
+    async with with_record(tmp_path, OTHERS) as (house, alice):
+        await remembered(house, gathered(*OTHERS))
+        assert [text for _, text, _ in events(house)] == ["Bob is allergic to penicillin.", "Alice 对花生过敏。"]
+        assert (await alice.call("get_profile", entity_type="user"))["name"] == "Alice"
+
+
+async def test_in_a_group_what_each_says_goes_into_their_own_profile(tmp_path: Path) -> None:
+    async with home(tmp_path) as house:
+        async with house.client("alice", group="g1") as alice:
+            await alice.call("messages_append", messages=OTHERS)
+        await remembered(house, gathered(*OTHERS), group="g1")
+        store = house.household.profiles.store
+        said = {
+            owner: [word in (store.raw(owner) or "") for word in ("penicillin", "花生")]
+            for owner in (Owner("user", "alice"), Owner("user", "mem0:bob"), Owner("group", "g1"))
+        }
+        assert [*said.values()] == [[False, True], [True, False], [True, True]]
