@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
@@ -217,20 +217,20 @@ class Pipeline:
 
     def _await_merge(self, work: TurnWork | CaptureWork, stored: list[Event]) -> list[Owner]:
         """Let new statements wait for their merge, in one transaction with them, and return into whose profiles."""
-        into: dict[Owner, None] = {}
+        into: dict[tuple[Owner, str], list[Event]] = {}
         for event in stored:
-            if not event.has_new_info or event.is_echo:
-                continue
-            for entity, shown_in in targets(event):
-                name = work.session.group_name if entity.kind == "group" else _own_name(entity, event)
-                self.waiting.add(entity, [event], shown_in=shown_in, name=name, job_id=work.job_id)
-                into[entity] = None
-        return [*into]
+            if event.has_new_info and not event.is_echo:
+                for target in targets(event):
+                    into.setdefault(target, []).append(event)
+        for (entity, shown_in), events in into.items():
+            name = work.session.group_name if entity.kind == "group" else _own_name(entity, events)
+            self.waiting.add(entity, events, shown_in=shown_in, name=name, job_id=work.job_id)
+        return list(dict.fromkeys(entity for entity, _ in into))
 
 
-def _own_name(entity: Owner, event: Event) -> str | None:
+def _own_name(entity: Owner, events: Sequence[Event]) -> str | None:
     """Return the name of a person where they said it themselves; another speaker's name is not theirs."""
-    return event.sender_name if event.sender_id in (None, entity.id) else None
+    return next((event.sender_name for event in events if event.sender_id in (None, entity.id)), None)
 
 
 def _by_rules(stored: list[Event]) -> str | None:
