@@ -47,7 +47,8 @@ def _chineseness(head: bytes) -> int:
     """Return by how many characters that real Chinese text has outweigh those that it hardly has."""
     score = before = 0
     for found in islice(_CHARACTER.finditer(head), _JUDGED):
-        score += _weight(found, is_after_another=before == found.start())
+        is_after_letter = head[max(before - 1, 0) : before].isalpha()  # as in `élève`, whose pairs are `él` and `èv`
+        score += _weight(found, is_after_another=before == found.start() and not is_after_letter)
         before = found.end()
     return score
 

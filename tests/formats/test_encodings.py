@@ -15,6 +15,7 @@ HEADING = "time,content,sender\n"
 WESTERN = [
     ("Grüße aus Köln", "Jörg"),
     ("café", "Renée"),
+    ("élève", "blåbær"),
     ("él", "Ana"),
     ("informação", "Inês"),
     ("ça", "Zoë"),
