@@ -207,3 +207,15 @@ def test_an_export_made_anew_holds_nothing_of_what_was_forgotten_and_never_takes
     assert found.keys() == files
     assert b"a secret" in found["conversations/a.md"]
     assert not any(b"b secret" in data or b"b.md" in data for data in found.values())
+
+
+def test_a_dump_of_several_users_makes_no_statements_of_others_about_the_user(house: House, tmp_path: Path) -> None:
+    dump, at = tmp_path / "mem0.json", "2025-01-01T00:00:00Z"
+    told = [("a1", "Likes tea", "mira"), ("a2", "Is allergic to penicillin", "otheruser")]
+    dump.write_text(json.dumps([{"id": i, "memory": said, "user_id": who, "created_at": at} for i, said, who in told]))
+    said, _ = imported(house, str(dump), "--me", "mira", "--remember")
+    assert "those of others (otheruser) are kept as said by them" in said[2]
+    lines = [json.loads(line) for line in house.command("export", "--user", "mira").stdout.splitlines()]
+    assert [one["text"] for one in lines if one["kind"] == "event"] == ["Likes tea"]
+    assert [one["sender_id"] for one in lines if "penicillin" in str(one)] == ["mem0:otheruser"]
+    assert b"penicillin" not in b"".join(path.read_bytes() for path in (house.folder / "profiles").rglob("*.md"))
