@@ -69,7 +69,8 @@ def format_file(profile: Profile) -> bytes:
     home = home_of(profile.entity)
     entries = [_provenance(line) for line in profile.lines if line.events or line.shown_in != home or line.confirmed]
     provenance = "provenance:\n" + "\n".join(entries) if entries else "provenance: []"
-    head = "\n".join([_yaml_of(_about(profile)), provenance, *map(_yaml_of, filter(None, [_besides(profile)]))])
+    besides = _besides(profile)
+    head = "\n".join([_yaml_of(_about(profile)), provenance, *([_yaml_of(besides)] if besides else [])])
     return f"---\n{head}\n---\n\n{profile.render()}\n".encode("utf-8", "replace")
 
 

@@ -126,9 +126,10 @@ class ProfileStore:
             files.revisions.note_written(data)
             make_folder(files.path.parent)
             write_durably(files.path, data)
+        digest = digest_of(data)
         if _is_plain(written):
-            self._remember(data, written)  # reading it would give exactly that
-        return digest_of(data)
+            self._remember(replace(written, digest=digest), digest)  # reading it would give exactly that
+        return digest
 
     def list(self) -> tuple[Owner, ...]:
         """Return the entities that have a file, users first, by id."""
@@ -267,13 +268,13 @@ class ProfileStore:
 
     def _parse(self, data: bytes, entity: Owner) -> Profile:
         """Return the profile of these bytes; those read lately are known. Raises StoreError as `parse`."""
-        with self._lock:
-            known = self._parsed.get((entity, digest_of(data)))
-        return self._remember(data, parse(data, entity) if known is None else known)
-
-    def _remember(self, data: bytes, profile: Profile) -> Profile:
         digest = digest_of(data)
-        key, profile = (profile.entity, digest), replace(profile, digest=digest)
+        with self._lock:
+            known = self._parsed.get((entity, digest))
+        return self._remember(parse(data, entity) if known is None else known, digest)
+
+    def _remember(self, profile: Profile, digest: str) -> Profile:
+        key = (profile.entity, digest)
         with self._lock:
             self._parsed[key] = profile
             self._parsed.move_to_end(key)

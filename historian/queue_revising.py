@@ -7,7 +7,7 @@ from historian.job import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from historian.job import Job, State
     from historian.queue_files import QueueFiles
@@ -23,29 +23,35 @@ def revise(files: QueueFiles, view: QueueView, change: Callable[[Job], Job | Non
     """
     removed: list[str] = []
     changed = 0
-    for state in _STATES:
-        for job_id in files.names(state):
-            job = view.load(state, job_id)
-            made = None if job is None else change(job)
-            if job is None or made == job:
-                continue
-            if made is None:
-                files.remove(state, job_id)
-                view.lanes.drop(job_id)
-                removed.append(job_id)
-            else:
-                staged = stage(files.folders[state], encode(made), disk=files.disk)
-                publish(staged, files.path(state, job_id), files.disk)
-                changed += 1
+    for state, job_id, made in _changes(files, view, change):
+        if made is None:
+            files.remove(state, job_id)
+            view.lanes.drop(job_id)
+            removed.append(job_id)
+        else:
+            staged = stage(files.folders[state], encode(made), disk=files.disk)
+            publish(staged, files.path(state, job_id), files.disk)
+            changed += 1
     files.sync(*_STATES)
     return removed, changed
 
 
 def foresee(files: QueueFiles, view: QueueView, change: Callable[[Job], Job | None]) -> tuple[int, int]:
     """Return how many jobs `revise` would remove and change. Needs the queue's mutex."""
-    jobs = [job for state in _STATES for job_id in files.names(state) if (job := view.load(state, job_id)) is not None]
-    made = [(job, change(job)) for job in jobs]
-    return sum(new is None for _, new in made), sum(new is not None and new != job for job, new in made)
+    made = [new for _, _, new in _changes(files, view, change)]
+    removed = made.count(None)
+    return removed, len(made) - removed
+
+
+def _changes(
+    files: QueueFiles, view: QueueView, change: Callable[[Job], Job | None]
+) -> Iterator[tuple[State, str, Job | None]]:
+    """Yield the jobs of which `change` makes something else, by state and id, with what it makes of them."""
+    for state in _STATES:
+        for job_id in files.names(state):
+            job = view.load(state, job_id)
+            if job is not None and (made := change(job)) != job:
+                yield state, job_id, made
 
 
 def purge(files: QueueFiles, means: Callable[[bytes], bool]) -> list[str]:
