@@ -1,4 +1,4 @@
-"""Lets threads that want texts embedded at the same moment share one call of a model: many cost little more than one."""
+"""Lets threads that want texts embedded at the same moment share one call of a model: many cost little more."""
 
 from __future__ import annotations
 
