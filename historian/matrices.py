@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,6 +32,22 @@ class Window:
 
     since: float = float("-inf")
     until: float = float("inf")
+
+
+def nearest_first(found: Iterable[tuple[str, float]], k: int) -> list[tuple[str, float]]:
+    """Return the k nearest of (id, cosine), best first; ties go to the later row, and so to the newer message.
+
+    Where a vector stands, and how high its number is, must not decide: both depend on what others have stored.
+    """
+    return nlargest(k, found, key=lambda hit: (hit[1], len(hit[0]), hit[0]))
+
+
+def _cosines(vectors: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the cosine of each row. The product of a matrix would give equal rows unequal ones, by their place."""
+    import numpy as np
+
+    cosines: NDArray[np.float32] = np.einsum("ij,j->i", vectors, vector)
+    return cosines
 
 
 class Matrix:
@@ -77,7 +94,7 @@ class Matrix:
                 self._forget(one)
 
     def search(self, vector: NDArray[np.float32], k: int, window: Window) -> list[tuple[str, float]]:
-        """Return the k nearest within the window as (id, cosine), best first."""
+        """Return the k nearest within the window as (id, cosine), best first; ties as `nearest_first` says."""
         np = self._np
         with self._lock:
             count, vectors, ids = len(self._ids), self._vectors, self._ids
@@ -86,12 +103,12 @@ class Matrix:
         if not len(places) or k <= 0:
             return []
         dense = len(places) * 2 >= count  # a gather copies; worth it only when most rows fall away
-        cosines = (vectors[:count] @ vector)[places] if dense else vectors[places] @ vector
+        cosines = _cosines(vectors[:count], vector)[places] if dense else _cosines(vectors[places], vector)
         if k < len(cosines):
-            best = np.argpartition(cosines, -k)[-k:]
+            best = np.flatnonzero(cosines >= np.partition(cosines, -k)[-k])
             places, cosines = places[best], cosines[best]
-        order = np.argsort(-cosines, kind="stable")
-        return [(ids[int(places[i])], float(cosines[i])) for i in order]
+        near = zip((ids[place] for place in places.tolist()), cosines.tolist(), strict=True)
+        return nearest_first(near, k)
 
     def compare(self, vector: NDArray[np.float32], rows: Iterable[str]) -> dict[str, float]:
         """Return the cosine of each row that is here; of a text in pieces (`row`, `row:1`, …) that of the best one."""
@@ -100,7 +117,7 @@ class Matrix:
             known = [(row, place) for row in rows for place in self._pieces(row)]
         found: dict[str, float] = {}
         if known:
-            cosines = (vectors[[place for _, place in known]] @ vector).tolist()
+            cosines = _cosines(vectors[[place for _, place in known]], vector).tolist()
             for (row, _), cosine in zip(known, cosines, strict=True):
                 if cosine > found.get(row, -2.0):
                     found[row] = cosine

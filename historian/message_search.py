@@ -164,7 +164,7 @@ class MessageSearch:
         with self._database.read() as connection:
             words = words_of(connection, query.reach, question.words, wanted)
             count = max(SEEDS, top)
-            seeds = {*nlargest(count, near.similarity, key=near.similarity.__getitem__), *words.best(count)}
+            seeds = {*nlargest(count, near.similarity, key=lambda row: (near.similarity[row], row)), *words.best(count)}
             links = links_of(rows_around(connection, query.reach, seeds), seeds)
         known = links.known
         similarity = {**near.similarity, **near.more(known.difference(near.similarity))}
@@ -177,7 +177,7 @@ class MessageSearch:
             if row in found and wanted.since_row <= row < wanted.until_row and similarity.get(row, 1.0) >= least
         )
         narrow = wanted.role is not None or wanted.sender_id is not None
-        shortlist = nlargest(top + (NARROWED if narrow else LOOKED_AT), eligible, key=lambda r: found[r].score)
+        shortlist = nlargest(top + (NARROWED if narrow else LOOKED_AT), eligible, key=lambda r: (found[r].score, r))
         with self._database.read() as connection:
             shown = turns(connection, query.reach, shortlist, zone if question.wanted.days else None)
         fitting = (turn for turn in shown if _wants(wanted, turn))

@@ -57,8 +57,8 @@ class ProfileIndex:
             gone = [row for key, row in known.items() if key not in wanted]
             for row in gone:
                 _remove(connection, row)
-            for key in wanted.keys() - known.keys():
-                _add(connection, entity, wanted[key])
+            for line in (line for key, line in wanted.items() if key not in known):
+                _add(connection, entity, line)
             connection.execute(
                 "INSERT OR REPLACE INTO profile_files (entity_type, entity_id, name, digest) VALUES (?, ?, ?, ?)",
                 (entity.kind, entity.id, profile.name if profile else None, digest or ""),

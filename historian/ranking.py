@@ -24,6 +24,7 @@ _DAY = 86_400.0
 class Candidate:
     """Something found. `similarity` is calibrated, `lexical` normalised, both 0..1, None where that search missed it.
 
+    `id` is the number of a row: as texts, 10 stands before 9, so that what others store would decide between equals.
     `epoch` is in seconds. An empty `text` is like no other.
     """
 
@@ -79,7 +80,7 @@ def rank(
     decay_enabled: bool = True,
     rerank: Mapping[str, float] | None = None,
 ) -> list[Ranked]:
-    """Return the best `top_k` candidates, best first; ties go to the newer, then to the lower id.
+    """Return the best `top_k` candidates, best first; ties go to the newer, then to the lower row.
 
     A candidate needs a similarity of at least `floor` or a lexical hit. `now` is in seconds. The order in which
     candidates come does not matter; of one id the best signals count.
@@ -96,7 +97,7 @@ def rank(
             score *= decay(now - candidate.epoch, half_life_days=half_life_days, boost=boost)
         stages = (("semantic", near), ("lexical", said), ("rerank", reranked is not None))
         scored.append((score, candidate, tuple(name for name, spoke in stages if spoke)))
-    scored.sort(key=lambda row: (-row[0], -row[1].epoch, row[1].id))
+    scored.sort(key=lambda one: (-one[0], -one[1].epoch, len(one[1].id), one[1].id))
     return _collapsed(scored, top_k)
 
 

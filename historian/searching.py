@@ -96,7 +96,7 @@ class EventSearch:
         count = self._reranking.candidates(query.top_k)
         if not count:
             return candidates, {}, ()
-        best = nlargest(count, candidates, key=lambda one: (fused(one.similarity, one.lexical), one.epoch, one.id))
+        best = nlargest(count, candidates, key=lambda one: (fused(one.similarity, one.lexical), one.epoch, int(one.id)))
         scores, failed = self._reranking.scores(query.text, {one.id: one.text for one in best})
         weighed = {key: score * _weight(found[int(key)]) for key, score in scores.items()}
         return best if scores else candidates, weighed, failed

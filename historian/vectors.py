@@ -5,7 +5,6 @@ Chroma is an index that can be rebuilt; the truth lies elsewhere. This process i
 
 from __future__ import annotations
 
-import heapq
 import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ from historian.chroma import ChromaFolder, VectorRecord, ids_of, nearest, rows_o
 from historian.clock import Clock, SystemClock
 from historian.errors import EmbeddingMismatchError, InvalidInputError, StoreError
 from historian.held_vectors import HeldVectors, TooManyError
-from historian.matrices import Key, Matrices, Row, Window
+from historian.matrices import Key, Matrices, Row, Window, nearest_first
 from historian.model import Reach
 
 if TYPE_CHECKING:
@@ -177,7 +176,7 @@ class VectorStore:
                     found.update(matrix.search(query, k, window))
             if unread:
                 found.update(self._ask(collection, unread, query, k, window))
-        return heapq.nsmallest(k, found.items(), key=lambda hit: (-hit[1], hit[0]))
+        return nearest_first(found.items(), k)
 
     def hold(self, collection: str, audience: str, ids: Callable[[], Sequence[str]]) -> None:
         """Read the vectors of an audience into memory, unless they are: by their ids, which is faster than a search.

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import itertools
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from random import Random
 from threading import Event
 
 import numpy as np
@@ -401,3 +403,23 @@ def test_who_takes_part_is_known_of_messages_from_before_that_was_noted(
         assert participants(connection, MINE) == [("", "Mia")]
         assert participants(connection, Scope("bob").reach()) == []
     database.close()
+
+
+@pytest.mark.parametrize("seed", [2, 5])
+def test_which_of_many_equals_is_found_does_not_depend_on_what_others_said(tmp_path: Path, seed: int) -> None:
+    """More fit equally well than are looked at; row numbers, and where vectors stand, do depend on the others."""
+    chance, answers = Random(seed), list[list[str]]()
+    for others in (0, 3):
+        with searched(tmp_path / f"{others}") as one:
+            for number in range(240):
+                said = {"conversation_id": f"c{number // 7}", "message_id": f"m{number}", "ts": START}
+                one.say(f"tent 帐篷 {number % 2}", **said)
+                for other in range(chance.randrange(4) if others else 0):
+                    one.say("tent 帐篷 0", owner=BOB, **said | {"message_id": f"b{number}-{other}"})
+                if chance.random() < 0.1:
+                    one.embed()
+            one.embed()
+            asked = itertools.product(("tent 帐篷", "帐篷 0"), ("hybrid", "semantic"), (10, 60))
+            answers.append([found for text, mode, top_k in asked for found in one.found(text, mode=mode, top_k=top_k)])
+    assert answers[0] == answers[1]
+    assert not [found for found in answers[1] if found.startswith("b")]

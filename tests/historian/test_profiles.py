@@ -12,11 +12,13 @@ import frontmatter
 import pytest
 
 from historian.clock import FixedClock
+from historian.database import Database
 from historian.errors import ConflictError, InvalidInputError, NotFoundError, StoreError
 from historian.ids import safe_name
 from historian.merge import Statement, merge_offline
 from historian.model import Owner
 from historian.profile import PRIVATE, Profile, ProfileLine, Prose
+from historian.profile_index import ProfileIndex
 from historian.profiles import ProfileStore
 
 NOON = datetime(2026, 2, 20, 12, tzinfo=UTC)
@@ -460,3 +462,16 @@ def test_different_entities_are_written_at_once_from_many_threads(store: Profile
     with ThreadPoolExecutor(8) as pool:
         assert set(pool.map(work, range(16))) == {4}
     assert len(store.list()) == 16
+
+
+def test_lines_are_indexed_in_the_order_of_the_profile(tmp_path: Path) -> None:
+    """Of lines that fit a question equally well the first one is shown: the same in every process."""
+    texts = [f"The tent 帐篷 number {number}." for number in range(20)]
+    database = Database(tmp_path / "memory.sqlite3")
+    try:
+        index = ProfileIndex(database)
+        index.refresh(ALICE, alice(*(ProfileLine(text, ("e1",), PRIVATE) for text in texts)), "digest")
+        found = index.lines(frozenset({ALICE.key}), range(1, 21))
+        assert [found[row].text for row in sorted(found)] == texts
+    finally:
+        database.close()

@@ -136,3 +136,11 @@ def test_nonsense_from_a_model_counts_as_nothing() -> None:
 def test_scores_without_bound_become_shares_of_the_best() -> None:
     assert normalised({"a": 10.0, "b": 5.0, "c": 0.0, "d": float("inf")}) == {"a": 1.0, "b": 0.5}
     assert normalised({}) == {}
+
+
+@pytest.mark.parametrize("others", [0, 1, 5, 90, 991])
+def test_of_equals_the_one_stored_first_is_found_however_many_rows_are_others(others: int) -> None:
+    """As texts, row 10 stands before row 9: whether those are one's rows depends on what others have stored."""
+    rows = [str(others + mine) for mine in (8, 9, 10, 11)]
+    assert ids([candidate(row, 0.8, 0.5, text=f"text {at}") for at, row in enumerate(rows)][::-1]) == rows
+    assert ids([candidate(row, 0.8, 0.5, text="one text") for row in rows]) == rows[:1]

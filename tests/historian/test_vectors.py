@@ -372,3 +372,21 @@ def test_a_matrix_that_could_not_be_read_is_not_remembered() -> None:
         matrices.load(("events", "a"), fail)
     assert matrices.get(("events", "a"), wait=1) is None
     assert matrices.load(("events", "a"), lambda: rows(1)) is not None
+
+
+@pytest.mark.parametrize("dimension", [16, 384, 512, 1024])
+def test_which_of_equal_vectors_are_nearest_does_not_depend_on_where_they_stand(dimension: int) -> None:
+    chance = np.random.default_rng(dimension)
+    alike, query = chance.standard_normal((2, dimension)).astype(np.float32)
+    near = [Row(str(number), alike, 0.0) for number in range(8, 108)]
+    far = [Row(str(number), -alike, 0.0) for number in range(200, 203)]
+    answers: set[tuple[tuple[str, float], ...]] = set()
+    for others in range(4):
+        some = [*near, *far[:others]]
+        chance.shuffle(some)  # type: ignore[arg-type]
+        matrix = Matrix(dimension, some)
+        sign = np.float32(1 if alike @ query > 0 else -1)
+        found = matrix.search(sign * query, 10, Window())
+        assert matrix.compare(sign * query, [one for one, _ in found]) == dict(found)
+        answers.add(tuple(found))
+    assert [[one for one, _ in found] for found in answers] == [[str(number) for number in range(107, 97, -1)]]

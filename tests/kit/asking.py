@@ -27,6 +27,11 @@ class Pair:
     other: str
     field: str = ""
 
+    @property
+    def is_same(self) -> bool:
+        """Say whether both worlds call it the same."""
+        return self.one == self.other
+
     def fits(self, name: str) -> bool:
         """Say whether it is such a thing as a parameter of that name asks for."""
         kind = self.field.removesuffix("s")
@@ -102,8 +107,8 @@ class Asker:
         template = self._chance.choice(self._published.templates)
         value = self._identifier(parameters(template)[0])
         if self._chance.random() < 0.3:
-            name = self._chance.choice(parameters(template))
-            one, other = ({name: half[: self._chance.randrange(9)]} for half in (value.one, value.other))
+            name, length = self._chance.choice(parameters(template)), self._chance.randrange(9)
+            one, other = ({name: half[:length]} for half in (value.one, value.other))
             return (
                 Request("template completion", template, one, argument=name),
                 Request("template completion", template, other, argument=name),
@@ -144,9 +149,11 @@ class Asker:
         return self._string(name)
 
     def _string(self, name: str) -> tuple[Any, Any]:
-        if IDENTIFIER.search(name) or self._chance.random() < 0.03:
+        if IDENTIFIER.search(name):
             drawn = self._identifier(name)
             return drawn.one, drawn.other
+        if self._chance.random() < 0.03:
+            return self._same(self._chance.choice(self._same_in_both()).one)
         if WHEN.search(name):
             return self._same(self._chance.choice(TIMES))
         return self._same(self._text())
@@ -154,7 +161,15 @@ class Asker:
     def _identifier(self, name: str) -> Pair:
         """Return an identifier, mostly of the kind that the parameter is meant for."""
         fitting = [pair for pair in self._identifiers if pair.fits(name)] if self._chance.random() < 0.8 else []
-        return self._chance.choice(fitting or self._identifiers)
+        return self._chance.choice(fitting or self._same_in_both())
+
+    def _same_in_both(self) -> list[Pair]:
+        """Return the identifiers that may stand anywhere, all of hers among them.
+
+        One that the worlds call differently names a thing of the asker's, and only that: as a text, it would be another
+        text in each, with other words, tokens and neighbours.
+        """
+        return [pair for pair in self._identifiers if pair.is_same]
 
     def _number(self, kind: str, schema: Mapping[str, Any]) -> float | int:
         low, high = schema.get("minimum", 0), min(schema.get("maximum", NUMBERS_AT_MOST), NUMBERS_AT_MOST)

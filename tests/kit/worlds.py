@@ -5,10 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import random
 import re
-import string
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +19,7 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from historian.session import Session
+from server.binding import Binder
 from server.http.identity import SCOPES
 from server.toolsets import TOOLSETS
 from server.trust import TrustedBinder
@@ -62,18 +61,23 @@ Transport = Callable[[Path, str], AbstractAsyncContextManager[World]]
 """Opens the world in a folder, for clients of an era (`auto` or `legacy`)."""
 
 
-@asynccontextmanager
-async def in_this_process(folder: Path, mode: str) -> AsyncGenerator[World]:
-    """Serve from this process, without a wire."""
-    async with home(folder) as house:
+def in_this_process(binder: Binder | None = None) -> Transport:
+    """Return the transport to this process, without a wire; `binder` says who asks, by default as a host is trusted."""
+    bound_by = binder or TrustedBinder(Session(timezone="UTC"))
 
-        @asynccontextmanager
-        async def connect(heard: Heard) -> AsyncGenerator[Client]:
-            app = app_over(house.household, TrustedBinder(Session(timezone="UTC")), [*TOOLSETS])
-            async with Client(app, mode=mode, message_handler=heard.note, log_level="debug") as client:
-                yield client
+    @asynccontextmanager
+    async def opened(folder: Path, mode: str) -> AsyncGenerator[World]:
+        async with home(folder) as house:
 
-        yield World(connect, lambda: "")
+            @asynccontextmanager
+            async def connect(heard: Heard) -> AsyncGenerator[Client]:
+                app = app_over(house.household, bound_by, [*TOOLSETS])
+                async with Client(app, mode=mode, message_handler=heard.note, log_level="debug") as client:
+                    yield client
+
+            yield World(connect, lambda: "")
+
+    return opened
 
 
 def over_stdio(*flags: str) -> Transport:
@@ -228,21 +232,6 @@ def harvest(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
             yield from harvest(inner, name)
     elif isinstance(value, str) and value and re.search(r"(?:^|_)ids?$|cursor", name):
         yield name, value
-
-
-def lookalike(chance: random.Random, text: str) -> str:
-    """Return a text of the same shape that nobody was ever given; one without anything made in it stays as it is.
-
-    It counts as many tokens: each character has one of its kind in its place.
-    """
-    if re.search(r"[0-9a-f]{16,}", text):
-        return re.sub(r"[0-9a-f]{16,}", lambda found: _scrambled(chance, found[0], ["0123456789abcdef"]), text)
-    kinds = [string.ascii_uppercase, string.ascii_lowercase, string.digits]
-    return re.sub(r"^[\w-]{24,}$", lambda found: _scrambled(chance, found[0], kinds), text)
-
-
-def _scrambled(chance: random.Random, text: str, kinds: Sequence[str]) -> str:
-    return "".join(chance.choice(next((kind for kind in kinds if one in kind), one)) for one in text)
 
 
 @dataclass

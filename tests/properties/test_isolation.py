@@ -11,8 +11,9 @@ from __future__ import annotations
 import random
 import re
 import unicodedata
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,10 @@ import pytest
 from mcp import Client
 
 from historian.ids import normalise_id
+from historian.model import Scope
+from historian.session import Session
+from server.binding import Binding
+from server.trust import TrustedBinder
 from tests.kit.asking import IDENTIFIER, WHEN, Asker, Both, Pair, is_reading
 from tests.kit.published import Listing, Request, as_text, filled, listing
 from tests.kit.worlds import (
@@ -32,7 +37,6 @@ from tests.kit.worlds import (
     difference,
     harvest,
     in_this_process,
-    lookalike,
     over_http,
     over_stdio,
     said_by,
@@ -288,15 +292,13 @@ class Contest:
                 answers.append(answer)
                 for name, value in harvest(answer):
                     if "cursor" in name:
-                        made = Pair(value, lookalike(self._chance, value))
-                        self._cursors.append((request.name, request.arguments, request.arguments, made))
+                        self._cursors.append((request.name, request.arguments, request.arguments, Pair(value, value)))
         self._take_in(answers)
 
     def _take_in(self, answers: Sequence[Any]) -> None:
-        """Make a stock of identifiers: all of hers, those that look like them, and some of everybody."""
+        """Make a stock of identifiers: all of hers, which nobody was given in the other world, and some of all."""
         hers = {(value, name) for answer in answers for name, value in harvest(answer) if "cursor" not in name}
-        alike = {value: self._elsewhere(value) or lookalike(self._chance, value) for value, _ in sorted(hers)}
-        self._identifiers += [Pair(value, alike[value], name) for value, name in sorted(hers)]
+        self._identifiers += [Pair(value, self._elsewhere(value) or value, name) for value, name in sorted(hers)]
         assert len(hers) > 20
         people = [*[ANN, CLUB, SHARED, "bob"] * len(NEAR), *NEAR, *NO_IDENTIFIER]
         self._identifiers += [Pair(value, value) for value in people]
@@ -347,7 +349,8 @@ class Contest:
         told = {*CANARY.findall(as_text(one))} - self._sent
         assert not told, (told, both[0], meta, one)
         found = difference(one, other)
-        assert found is None, f"{both} on behalf of {meta}: {found}\n{as_text(one)[:1500]}\n{as_text(other)[:1500]}"
+        asked = f"question {self.answered + self.refused}: {both} on behalf of {meta}"
+        assert found is None, f"{asked}: {found}\n{as_text(one)[:1500]}\n{as_text(other)[:1500]}"
         is_refused = "protocol_error" in one or one.get("isError")
         self.refused += bool(is_refused)
         self.answered += not is_refused
@@ -355,6 +358,7 @@ class Contest:
 
     def _grow(self, both: Both, one: Any, other: Any) -> None:
         """Take identifiers and cursors of these answers into the stock, each as both worlds call it."""
+        self._made |= same_derived(one, other)
         for (name, mine), (_, theirs) in zip(harvest(one), harvest(other), strict=False):
             if "cursor" in name:
                 self._cursors.append((both[0].name, both[0].arguments, both[1].arguments, Pair(mine, theirs)))
@@ -369,10 +373,15 @@ class Contest:
 
     def _elsewhere(self, mine: str) -> str | None:
         """Return an identifier of the first world as the second has it; answers may order equal things otherwise."""
-        made = re.findall(r"[0-9a-f]{32}", mine)
-        if not all(one in self._made or mine.startswith("auto:") for one in made):
+        if not all(one in self._made for one in re.findall(r"[0-9a-f]{32}", mine)):
             return None
-        return re.sub(r"[0-9a-f]{32}", lambda found: self._made.get(found[0], found[0]), mine)
+        return re.sub(r"[0-9a-f]{32}", lambda found: self._made[found[0]], mine)
+
+
+def same_derived(one: Any, other: Any) -> dict[str, str]:
+    """Return what both answers name that is derived from a content: it is the same in both worlds, where that is."""
+    mine, theirs = ({value for _, value in harvest(answer) if value.startswith("auto:")} for answer in (one, other))
+    return {made: made for value in mine & theirs for made in re.findall(r"[0-9a-f]{32}", value)}
 
 
 async def both_settled(first: Client, second: Client, meta: Mapping[str, Any]) -> None:
@@ -393,12 +402,58 @@ async def contest(transport: Transport, folder: Path, questions: int, mode: str,
     assert held.refused > questions / 10
 
 
+class Mistaken:
+    """Binds requests as those of a trusted host, but for one mistake: a leak that was put there."""
+
+    def __init__(self, mistake: Callable[[Scope], Scope]) -> None:
+        self._mistake = mistake
+        self._trusted = TrustedBinder(Session(timezone="UTC"))
+
+    def bind(self, meta: Mapping[str, Any] | None) -> Binding | None:
+        """Return the binding of a request, with the mistake."""
+        found = self._trusted.bind(meta)
+        return found and replace(found, scope=self._mistake(found.scope))
+
+
+def folding_case_and_width(scope: Scope) -> Scope:
+    return replace(scope, user_id=unicodedata.normalize("NFKC", scope.user_id).casefold())
+
+
+def knowing_the_club(scope: Scope) -> Scope:
+    return replace(scope, groups=scope.groups | {CLUB})
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("mistake", [folding_case_and_width, knowing_the_club])
+async def test_a_leak_that_was_put_there_is_found(tmp_path: Path, mistake: Callable[[Scope], Scope]) -> None:
+    with pytest.RaisesGroup(
+        pytest.RaisesExc(AssertionError, match="on behalf of|canary"), allow_unwrapped=True, flatten_subgroups=True
+    ):
+        await contest(in_this_process(Mistaken(mistake)), tmp_path, CALLS // 4, "auto", 20260223)
+
+
+def test_one_more_or_another_word_is_a_difference() -> None:
+    """What differs without meaning is passed over, and nothing else."""
+    job, other_job = "0" * 32, "1" * 32
+    answer = {"total": 3, "items": [{"id": f"end:{job}", "text": "tent 帐篷"}], "error": "There is no such message."}
+    assert difference(answer, {**answer, "items": [{"id": f"end:{other_job}", "text": "tent 帐篷"}]}) is None
+    for other in (
+        {**answer, "total": 4},
+        {**answer, "items": answer["items"] * 2},
+        {**answer, "items": [{"id": f"end:{job}", "text": "tent 帐 篷"}]},
+        {**answer, "error": "This message is not yours."},
+        {**answer, "held": []},
+    ):
+        assert difference(answer, other) is not None
+
+
 @pytest.mark.long
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(("mode", "questions"), [("auto", CALLS * 7 // 20), ("legacy", CALLS // 16)])
 async def test_nobody_can_tell_that_somebody_else_is_there(tmp_path: Path, mode: str, questions: int) -> None:
     """P45, P46, P48, P52, P55: in both eras of the protocol."""
-    await contest(in_this_process, tmp_path, questions, mode, 20260220)
+    await contest(in_this_process(), tmp_path, questions, mode, 20260220)
 
 
 @pytest.mark.long

@@ -12,8 +12,10 @@ import anyio
 import pytest
 
 from server.http.identity import ADMIN, READ, Identity
+from server.http.serving import open_doorway
 from server.http.sessions import Sessions
 from server.http.watching import Watch
+from server.settings import load_settings
 from tests.kit.http import BOTH, MODERN_META, Served, dialled, initialize, read_all, request
 from tests.kit.stdio import LEGACY, MODERN
 
@@ -201,3 +203,15 @@ async def test_a_watch_ends_what_a_token_no_longer_suffices_for() -> None:
         assert ended == ["a", "a", "a"]
         del verifier.tokens["b"]
         await watch.look()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_no_part_of_an_answer_waits_for_an_earlier_one_to_be_acknowledged(tmp_path: Path, host: str) -> None:
+    """Two small writes in a row would take 40 ms else, for each answer."""
+    settings = load_settings({"data_dir": tmp_path, "user": "alice", "server": {"host": host, "port": 0}}, {})
+    with (
+        open_doorway(settings, alone=True).socket as doorway,
+        socket.create_connection(doorway.getsockname()[:2]),
+        doorway.accept()[0] as accepted,
+    ):
+        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
