@@ -84,6 +84,10 @@ _REMEMBERED_CHARS = 2000
 
 def fingerprint(text: str) -> str:
     """Return a form that is equal for texts that differ in case, width, punctuation or blanks only; "" for no words."""
+    return _remembered_print(text) if len(text) <= _REMEMBERED_CHARS else _print(text)
+
+
+def _print(text: str) -> str:
     return "\x1f".join(_tokens(_folded(text)))
 
 
@@ -124,6 +128,7 @@ def _says_how_much(before: Sequence[str], token: str, following: str) -> bool:
 
 
 _remembered_key = lru_cache(maxsize=8192)(_key)
+_remembered_print = lru_cache(maxsize=2048)(_print)
 
 
 def same_statement(one: str, other: str) -> bool:
