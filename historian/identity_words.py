@@ -18,7 +18,7 @@ from historian.identity_numbers import ordered_numbers
 from historian.past import told_as_present
 from historian.stances import denies
 from historian.word_order import exchanged, is_name, places, steps
-from historian.wording import AND_ANEW, ATTITUDES, HEDGES, ONLY_BUT, antonyms, canonical, is_light, lemma
+from historian.wording import AND_ANEW, ATTITUDES, HEDGES, LIMITS, ONLY_BUT, antonyms, canonical, is_light, lemma
 
 _TOKEN = re.compile(f"[{CJK}]|(?:(?![{CJK}])[^\\W\\d_])+")
 _CLAUSE = re.compile(
@@ -34,6 +34,7 @@ _BORROWED_WORDS, _BORROWED_CHARACTERS = 6, 12
 _SCOPE = 12
 """Content words after a negation within which what it denies has to stand."""
 _HEADS = 2
+_Hedge = tuple[re.Pattern[str], re.Pattern[str]]
 _OWN_ONE_IN = 4
 """Of so many content words of a line in a profile one may be its own."""
 
@@ -61,7 +62,7 @@ def check_wording(material: Material, rewrite: str) -> tuple[Drift, ...]:
         *_content(material, said, written),
         *_scopes(material.observation, rewrite),
         *_opposites(said, written),
-        *_hedges(material.observation, rewrite),
+        *_hedges(material.observation, rewrite, (*HEDGES, *LIMITS)),
         *_past(material.observation, rewrite),
         *_order(material, rewrite),
     )
@@ -272,11 +273,11 @@ def _has(words: _Words, phrase: str) -> int:
     return words.folded.count(phrase) if has_cjk(phrase) else words.tokens.count(phrase)
 
 
-def _hedges(observation: str, rewrite: str) -> list[Drift]:
+def _hedges(observation: str, rewrite: str, hedges: Sequence[_Hedge] = HEDGES) -> list[Drift]:
     """What somebody wants, plans or thinks possible must not become what is."""
     return [
         Drift("modality", match[0])
-        for said, enough in HEDGES
+        for said, enough in hedges
         if (match := said.search(observation)) is not None and enough.search(rewrite) is None
     ]
 

@@ -23,7 +23,7 @@ from historian.identity_numbers import figures, ordered_numbers
 from historian.model import Owner
 from historian.patterns import lazy_pattern, words
 from historian.sameness import LETTER_A, marks, statement_key
-from historian.wording import HEDGES, canonical, lemma
+from historian.wording import HEDGES, LIMITS, canonical, lemma
 
 CANDIDATES = 8
 _LONGEST = 400
@@ -58,7 +58,7 @@ _STRUCTURE: tuple[Callable[[str], object], ...] = (
     figures,
     lambda text: [*ordered_numbers(text)],
     lambda text: len(negations(text)),
-    lambda text: [bool(said.search(fold(text))) for said, _ in HEDGES],
+    lambda text: [bool(said.search(fold(text))) for said, _ in (*HEDGES, *LIMITS)],
     lambda text: bool(_PAST.search(fold(text))),
     lambda text: _ASPECT.findall(fold(text)),
     lambda text: text.rstrip().endswith(("?", "？")),

@@ -127,11 +127,6 @@ HEDGES: Final = tuple(
             r"|以前|曾|过去|从前|原来",
         ),
         (
-            r"(?<!not )(?<!the )(?<!an )\bonly\b(?! (?:yesterday|recently|just|if|when|after|then))",
-            r"\b(?:only|solely|just|exclusively|merely|alone|sole|single|nothing|nobody|no ?one|none|except|but)\b"
-            r"|[只仅唯才]",
-        ),
-        (
             r"(?<![年月日号周天个前\d])(?:以前|从前)|曾经?(?![祖孙国])"
             r"|[当做到学吃住养开看见听用读教谈参买卖玩试坐去]过(?![来去年节敏程期生度于])",
             r"[以之从]前|曾|过去|原来|原先|当年|过(?![敏程期度于])|不再|\b(?:used to|former(?:ly)?|previously|once)\b",
@@ -140,13 +135,25 @@ HEDGES: Final = tuple(
             r"(?<![需想重主不])要(?=去|来|搬|结婚|换|考|回|走|出国|出差|离)",
             r"[要将会]|打算|计划|准备|希望|想|需|必须|得",
         ),
-        (r"(?<!不)只(?=[有能吃喝会用买去看做剩想爱喜接穿])|仅|唯[一独]", r"[只仅唯才除]|\b(?:only|just)\b"),
         (r"打算|计划(?!书|表)|准备|考虑|想(?![法念像象起到]|当然)", r"打算|计划|准备|考虑|想|希望|有意"),
         (r"希望|但愿", r"希望|但愿|想"),
         (r"可能|也许|或许|大概|说不定|估计", r"可能|也许|或许|大概|说不定|估计"),
     )
 )
-"""What says that something is not so yet, no more, or of one thing only; and what is enough to have said the same."""
+"""What says that something is not so yet, or no more, and what of it is enough to have said the same."""
+
+LIMITS: Final = tuple(
+    (re.compile(said, re.IGNORECASE), re.compile(enough, re.IGNORECASE))
+    for said, enough in (
+        (
+            r"(?<!not )(?<!the )(?<!an )\bonly\b(?! (?:yesterday|recently|just|if|when|after|then))",
+            r"\b(?:only|solely|just|exclusively|merely|alone|sole|single|nothing|nobody|no ?one|none|except|but)\b"
+            r"|[只仅唯才]",
+        ),
+        (r"(?<!不)只(?=[有能吃喝会用买去看做剩想爱喜接穿])|仅|唯[一独]", r"[只仅唯才除]|\b(?:only|just)\b"),
+    )
+)
+"""The same for what says that something is so of one thing only: what is left out of it still follows."""
 
 
 @cache
