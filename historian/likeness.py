@@ -21,6 +21,7 @@ from historian.fold import fold
 from historian.identity import negations
 from historian.identity_numbers import figures, ordered_numbers
 from historian.model import Owner
+from historian.past import told_as_present
 from historian.patterns import lazy_pattern, words
 from historian.sameness import LETTER_A, marks, statement_key
 from historian.wording import HEDGES, LIMITS, canonical, lemma
@@ -73,7 +74,8 @@ def near_statement(one: str, other: str) -> bool:
     if max(len(one), len(other)) > _LONGEST:
         return False
     is_built_alike = all(part(one) == part(other) for part in _STRUCTURE)
-    return is_built_alike and _differs_weakly(_tokens(one), _tokens(other))
+    is_of_one_time = told_as_present(one, other) is None and told_as_present(other, one) is None
+    return is_built_alike and is_of_one_time and _differs_weakly(_tokens(one), _tokens(other))
 
 
 @dataclass(frozen=True, slots=True)

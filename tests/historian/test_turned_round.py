@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from historian.identity_numbers import figures
+from historian.likeness import near_statement
 from historian.model import Origin
 from historian.word_order import exchanged
 from tests.historian.test_merge_model import added, judged, kinds, page, update
@@ -132,6 +133,16 @@ def test_a_line_is_not_confirmed_by_what_says_the_opposite(line: str, said: str)
 def test_a_change_that_is_told_rightly_passes(line: str, said: str, answer: Mapping[str, object]) -> None:
     one = page(line, said=[said], name="Ming" if said.isascii() else "小明")
     assert [problem.kind for problem in judged(one, answer)[1]] == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("Ming is married", "Ming was married"), ("Ming drives", "Ming drove"), ("Ming owns a car", "Ming owned a car")],
+)
+def test_what_is_and_what_was_are_never_linked(one: str, other: str) -> None:
+    """P81: a changed value is news."""
+    assert not near_statement(one, other)
+    assert not near_statement(other, one)
 
 
 # --- the order of words
