@@ -73,9 +73,9 @@ def near_statement(one: str, other: str) -> bool:
     """Return whether two texts differ in nothing that carries a fact. It does not prove that they mean the same."""
     if max(len(one), len(other)) > _LONGEST:
         return False
-    is_built_alike = all(part(one) == part(other) for part in _STRUCTURE)
-    is_of_one_time = told_as_present(one, other) is None and told_as_present(other, one) is None
-    return is_built_alike and is_of_one_time and _differs_weakly(_tokens(one), _tokens(other))
+    if not all(part(one) == part(other) for part in _STRUCTURE) or not _differs_weakly(_tokens(one), _tokens(other)):
+        return False
+    return told_as_present(one, other) is None and told_as_present(other, one) is None
 
 
 @dataclass(frozen=True, slots=True)

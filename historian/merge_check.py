@@ -127,6 +127,8 @@ class PlanCheck:
     def _reworded(self, text: _Text) -> Iterator[Problem]:
         """What is said must not become its opposite, a plan no fact, and who did it nobody else."""
         said = text.statements or text.lines
+        if {*said} == {text.text}:  # the ordinary case, word for word
+            return
         for drift in check_summary(text.text, said, text.sources, self._page.names):
             yield Problem(_KINDS[drift.kind], text.at, drift.found if drift.kind in ("modality", "order") else "")
         if takes_back([_without(one, self._page.names) for one in said], _without(text.text, self._page.names)):
@@ -155,6 +157,8 @@ class PlanCheck:
 
     def _opposes(self, said: str, line: str) -> bool:
         """Tell whether a statement, or a line, says the opposite of the line that is to say it too."""
+        if said == line:
+            return False
         if denies(said) != denies(line) or turns_round(said, line):
             return True
         return takes_back([_without(said, self._page.names)], _without(line, self._page.names))
