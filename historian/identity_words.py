@@ -18,7 +18,18 @@ from historian.identity_numbers import ordered_numbers
 from historian.past import told_as_present
 from historian.stances import denies
 from historian.word_order import exchanged, is_name, places, steps
-from historian.wording import AND_ANEW, ATTITUDES, HEDGES, LIMITS, ONLY_BUT, antonyms, canonical, is_light, lemma
+from historian.wording import (
+    AND_ANEW,
+    ATTITUDES,
+    HEDGES,
+    LIMITS,
+    ONLY_BUT,
+    antonyms,
+    canonical,
+    is_light,
+    lemma,
+    timeless,
+)
 
 _TOKEN = re.compile(f"[{CJK}]|(?:(?![{CJK}])[^\\W\\d_])+")
 _CLAUSE = re.compile(
@@ -133,7 +144,7 @@ class _Words:
     """The words of a text that say something, in order: lemmas of Latin words, and single CJK characters."""
 
     def __init__(self, text: str) -> None:
-        self.folded = canonical(fold(text))
+        self.folded = canonical(timeless(fold(text)))
         self.tokens = [lemma(match[0]) for match in _TOKEN.finditer(self.folded)]
 
     @cached_property

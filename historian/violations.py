@@ -43,12 +43,13 @@ _DRIFTS = {
 _FINDINGS = {
     "en": {
         GateKind.PRONOUN: '"{}" needs context; write the name.',
-        GateKind.TIME: '"{}" needs the day of speaking; write the absolute date from the facts.',
+        GateKind.TIME: '"{}" needs the day of speaking; write the absolute date from the facts, and leave out a mere '
+        '"now" or "recently".',
         GateKind.PLACE: '"{}" needs the place of speaking; write the name of the place.',
     },
     "zh": {
         GateKind.PRONOUN: "“{}”离开上下文就不知道指谁，请写出名字。",
-        GateKind.TIME: "“{}”离开说话那天就不知道是哪天，请写“已知事实”里的日期。",
+        GateKind.TIME: "“{}”离开说话那天就不知道是哪天，请写“已知事实”里的日期；只是“现在”“最近”就去掉。",
         GateKind.PLACE: "“{}”离开说话的地方就不知道是哪里，请写出地名。",
     },
 }

@@ -6,6 +6,7 @@ import re
 from functools import cache, lru_cache
 from typing import Final
 
+from historian.fold import fold
 from historian.patterns import words
 from historian.stems import STOP_WORDS, stem
 
@@ -71,6 +72,14 @@ become became|hide hid hidden|bite bit bitten|fall fell fallen|steal stole stole
 stick stuck|strike struck|swear swore sworn|shake shook shaken|shoot shot|light lit|quit quits|child children
 person people|foot feet|tooth teeth|wife wives|knife knives|man men|woman women|mouse mice
 """
+
+_NOW: Final = re.compile(
+    r"现在(?!代)|目前(?!为止)|当[前下](?![载单])|如今|眼下|此刻|最近(?!公共|邻|的?一?[家条座间站])|近[来期](?![记视点])|刚[刚才]"
+    r"|(?<!从)刚(?=[搬换买到来去回做吃写看完起开结辞入装学毕])|这阵子|这段时间|马上(?=[要就去])"
+    r"|(?<![a-z])(?:right now|just now|at the moment|at present|these days|now|currently|presently|nowadays|recently"
+    r"|lately)(?![a-z])"
+)
+_ALREADY: Final = re.compile(r"已经|已(?![婚知故往])|(?<![a-z])already(?![a-z])")
 
 _YEARS_OLD: Final = re.compile(r"(?<=\d)[ -]years?[ -]old\b")
 """Who is 4 is 4 years old."""
@@ -181,6 +190,19 @@ def antonyms() -> tuple[tuple[str, str], ...]:
 
 def _as_told(word: str) -> str:
     return lemma(word) if word.isascii() else word
+
+
+def speaks_of_now(text: str) -> bool:
+    """Tell whether a text names the moment of speaking, or the time about it: 现在, 最近, currently, recently."""
+    return _NOW.search(fold(text)) is not None
+
+
+def timeless(folded: str) -> str:
+    """Return a folded text without the words for the moment of speaking: the time of an event stands beside it anyway.
+
+    The gate takes them for relative times, so that a statement must not have them, and has nothing to put for them.
+    """
+    return _ALREADY.sub(" ", _NOW.sub(" ", folded))
 
 
 def canonical(folded: str) -> str:

@@ -44,6 +44,7 @@ TURNED = [
 KEPT = [
     ("我以前住在成都", "小明曾住在成都"),
     ("我要去上海了", "小明将去上海"),
+    ("我已经退休了", "小明退休了"),
     ("千万别给我推荐花生", "不要给小明推荐花生"),
     ("我的预算从3000元改成了5000元", "小明的预算从3000元改为5000元"),
     ("这本书我看完了", "小明看完了这本书"),
@@ -69,6 +70,32 @@ def test_what_a_model_turns_round_is_not_stored(said: str, wrote: str) -> None:
 def test_what_says_the_same_in_other_words_passes(said: str, wrote: str) -> None:
     [draft] = drafted(in_turn(statements(wrote)), said)
     assert (draft.text, draft.origin) == (wrote, Origin.MODEL)
+
+
+NOW = [
+    ("我现在住在杭州", "小明住在杭州"),
+    ("我目前在腾讯工作", "小明2026-02-21在腾讯工作"),
+    ("我最近在学吉他", "小明在学吉他"),
+    ("I currently work at Siemens", "小明 works at Siemens"),
+    ("I recently moved to Bern", "小明 moved to Bern"),
+    ("I now live in Bern", "As of 2026-02-21, 小明 lives in Bern"),
+    ("我 currently 住在 Berlin", "小明住在 Berlin"),
+]
+
+
+@pytest.mark.parametrize(("said", "wrote"), NOW)
+def test_the_moment_of_speaking_may_be_left_out_or_dated(said: str, wrote: str) -> None:
+    """P79: the gate asks a model to take 现在 and "recently" out, so that a model which obeys is not refused for it."""
+    kept = said.replace("我", "小明").replace("I ", "小明 ")
+    [draft] = drafted(in_turn(statements(kept), statements(wrote)), said)
+    assert (draft.text, draft.is_absolute, draft.origin) == (wrote, True, Origin.MODEL)
+
+
+def test_the_moment_of_speaking_is_no_other_day() -> None:
+    [draft] = drafted(in_turn(statements("小明2026-02-20住在杭州")), "我现在住在杭州")
+    assert draft.origin is Origin.DEGRADED
+    [draft] = drafted(in_turn(statements("小明2026-02-21住在杭州")), "我住在杭州")
+    assert draft.origin is Origin.DEGRADED
 
 
 def test_an_exhortation_is_no_number() -> None:
