@@ -44,7 +44,7 @@ _FOR_NOW = r"(?:today|tonight|right now|now|any ?more|tomorrow|until|yet|this (?
 _ROWS: tuple[tuple[Kind, str], ...] = (
     (
         "preference",
-        r"(?:我|俺|咱)\S{0,8}?(?:(?:喜欢|讨厌|最爱|偏好|偏爱|受不了)(?![你您这那它上下]|一下)|爱吃|爱喝|爱看|爱听|吃素|忌口|不吃|不喝|从不|戒了|习惯(?:了|"
+        r"(?:我|俺|咱)\S{0,8}?(?:(?:喜欢|讨厌|最爱|偏好|偏爱|受不了)(?![你您这那它上下]|一下)|爱吃|爱喝|爱看|爱听|吃素|忌口|不吃|不喝|从不|戒了|戒[烟酒糖]了|习惯(?:了|"
         r"用|在|早|晚))|(?:我|俺|咱).{0,20}?过敏",
     ),
     (
@@ -75,6 +75,11 @@ _ROWS: tuple[tuple[Kind, str], ...] = (
         r"don'?t (?:like|eat|drink)|do not (?:like|eat|drink)|never (?:eat|drink))\s(?!(?:it|this|that|"
         r"these|those|your?|the idea|how|when)\b)",
     ),
+    (
+        "preference",
+        r"我(?:很|最|超|也|更|really\s|also\s|still\s)?(?:prefer|hate|dislike|don'?t like)"
+        r"(?!\s?(?:(?:this|that|it|the|these|those|your?)\b|[这那它你您上]))",
+    ),
     ("preference", r"\bmy favou?rite\s(?:\w+\s){1,4}(?:is|are)\b"),
     (
         "relationship",
@@ -90,7 +95,7 @@ _ROWS: tuple[tuple[Kind, str], ...] = (
         "fact",
         r"我(?:现在|目前|一直|从小)?(?:叫|姓|住在?|来自|出生|毕业|养了|患有?|怀孕|结婚|离婚|搬到|搬家|搬去|换了?工作|入职|离职|辞职|"
         r"跳槽|考上|退休|是(?!说|想|问|不是|在|否|来|去|指)|会说|会弹|不会(?!吧|再|忘)|在\S{1,12}(?:工作|上班|上学|读书|读研|读博|任职|实习)|"
-        r"今年\s?\d|有[一两三四五六七八九\d]+[个只条台辆套位])",
+        r"今年\s?\d|有\s?[一两三四五六七八九\d]+\s?[个只条台辆套位](?!\s?(?:小|大|新|好)?(?:问题|疑问|想法|主意|建议|需求|错误|地方|办法|会要?开|bugs?\b|ideas?\b|questions?\b|issues?\b)))",
     ),
     (
         "fact",
@@ -196,6 +201,8 @@ _WANTS = re.compile(
     r"|,\s*(?:so\s|and\s)?(?:recommend|suggest)\s(?:some|an?|any|me|a few|\d)\b[^.,]{0,60}[.!?]?$",
     re.IGNORECASE,
 )
+_BESIDE = re.compile(r"(?<=[\u4e00-\u9fff]) (?=[A-Za-z0-9])|(?<=[A-Za-z0-9]) (?=[\u4e00-\u9fff])")
+"""Blanks that people put, or do not, between two scripts: 我在 Google 上班."""
 _CODE = re.compile(r"```|[{};]\s*$|^\s*(?:at |File |Traceback|def |class |import |>>>|\$ )", re.MULTILINE)
 
 
@@ -212,7 +219,8 @@ def worth_keeping(text: str) -> list[Worth]:
     if _CODE.search(text):
         return []
     sentences = (_stated(part.strip()) for part in _SPLIT.split(text)[:_MOST_SENTENCES])
-    return [Worth(sentence, kind) for sentence in sentences if (kind := _kind(_plain(sentence))) is not None]
+    plain = ((sentence, _plain(sentence)) for sentence in sentences)
+    return [Worth(said, kind) for said, one in plain if (kind := _kind(one) or _kind(_BESIDE.sub("", one))) is not None]
 
 
 def _stated(sentence: str) -> str:

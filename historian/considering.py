@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from historian import violations
 from historian.asking import Asking, Attempt, Trouble
+from historian.attribution import Told, misattributed
 from historian.capture_rules import NOTHING, REASONS, Kind, needs_a_date, spelled, worth_keeping
 from historian.chat import Chat
 from historian.facts import facts_of, language_of, moment
@@ -210,4 +211,5 @@ def _drifts(statement: str, cited: Sequence[Line], lines: Sequence[Line]) -> tup
         given=(*names, *allowed),
         context=context,
     )
-    return (*foreign, *check_extract(material, statement))
+    told = [Told(line.speaker, line.rewritten.text, line.message.role == "user") for line in lines]
+    return (*foreign, *check_extract(material, statement), *misattributed(statement, told))

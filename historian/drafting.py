@@ -14,6 +14,7 @@ from historian.model import ECHO, Event, Origin
 from historian.returned import bare
 from historian.rewrite import RewriteContext, Rewritten, rewrite_offline
 from historian.scribe import Brief, Phrase, Scribe, Task
+from historian.wording import speaks_of_now
 from historian.work import TurnWork
 
 NO_EVIDENCE = "evidence:none"
@@ -129,11 +130,12 @@ def _by_model(observation: str, phrase: Phrase, ruled: Draft) -> Draft:
 
 def _task(observation: str, rewritten: Rewritten, work: TurnWork, evidence: Evidence) -> Task:
     names = (*_known_names(work, evidence), *filter(None, (work.session.group_name, _place(work))))
+    today = (evidence.said_at.date().isoformat(),) if speaks_of_now(observation) else ()
     material = Material(
         observation=rewritten.dated,
         by_rules=rewritten.text,
         given=(*names, *rewritten.allowed),
-        context=(*evidence.sources, *evidence.recent, *evidence.lines),
+        context=(*evidence.sources, *evidence.recent, *evidence.lines, *today),
         references=len(inspect(rewritten.text)),
     )
     return Task(observation, material, names, rewritten.allowed, work.turn.force)

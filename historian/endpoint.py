@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from email.utils import parsedate_to_datetime
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from historian.clock import SystemClock
 from historian.errors import ModelError, ModelSettingsError, PermanentModelError, RetryableModelError
+from historian.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from openai import APIConnectionError, APIStatusError, OpenAIError
@@ -21,6 +23,12 @@ _HINTS = {
     403: "does not allow this key to use the model; check api_key and model",
     404: "does not know this address or model; check base_url and model",
 }
+_NO_MODEL = lazy_pattern(
+    r"\b(?:invalid|unknown|unexpected) model\b"
+    r"|\bmodel\b[^.]{0,80}\b(?:not found|(?:does not|doesn['’]t) exist|unknown)\b",
+    re.IGNORECASE,
+)
+"""How servers say that they do not know a model, with 400 where others say 404."""
 
 
 def model_error(error: OpenAIError, what: str) -> ModelError:
@@ -38,6 +46,8 @@ def model_error(error: OpenAIError, what: str) -> ModelError:
     if status in _RETRYABLE or status >= 500:
         reason = _too_often(error) if status == 429 else f"failed with status {status}"
         return RetryableModelError(f"The {what} {reason}.", retry_after=retry_after(error.response.headers))
+    if status == 400 and _NO_MODEL.search(error.message):
+        status = 404
     if status in _HINTS:
         return ModelSettingsError(f"The {what} {_HINTS[status]}.")
     return PermanentModelError(f"The {what} refused the request with status {status}.")

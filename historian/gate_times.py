@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from historian.gate_terms import DIGITS, HAN, NUMERALS, PLACES, PRONOUNS, SELF, Row
-from historian.lookalikes import NAMED_MING, NAMED_ZHOU, SAYINGS
+from historian.lookalikes import COMPANY, NAMED_MING, NAMED_ZHOU, SAYINGS
 
 _NUMBER = rf"(?:[{DIGITS}]{{1,4}}|[一二两三四五六七八九十百几数多半]{{1,4}})"
 _UNIT = r"(?:秒钟?|分钟|刻钟|个?小时|个?钟头?|天|日|晚|周|个?星期|个?礼拜|个多?月|个?季度|个?学期|年|个?世纪)"
@@ -43,6 +43,7 @@ TIMES: tuple[Row, ...] = (
     ("早既今先后昨明改从自大国年正腊", "pass", SAYINGS),
     ("黑", "pass", rf"黑色{_WEEKDAY}"),
     ("今", "pass", r"今日头条|今日说法|今天下|今麦郎|今世缘|今[川井村]|今晚报|今日资本|今日美术馆"),
+    ("今明昨", "pass", rf"[今明昨][天日](?:{COMPANY})"),
     ("古当", "pass", r"古今|当今世界"),
     ("光文黎阳昆明", "pass", NAMED_MING),
     (

@@ -189,6 +189,7 @@ ROWS: tuple[Row, ...] = (
     ),
     ("that", "time:start", r"that (?:day|night|week|weekend|month|year|morning|afternoon|evening)\b"),
     ("these", "time", r"these days\b|these past\b"),
+    ("back", "time", r"back then\b|back in the day\b"),
     ("other", "time", r"(?<=the )other (?:day|night|week|month|morning|evening)\b(?!\sof)"),
     ("in", "time:future", rf"in (?:about |around |just |less than |under |another )?{COUNT} (?:more )?{UNIT}\b"),
     ("later", "time:later", r"later(?=\s*[.!?]|\s*$|\s+(?:in|on in) the (?:day|week|month|year)\b)"),

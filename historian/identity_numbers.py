@@ -61,7 +61,7 @@ def _numbers() -> re.Pattern[str]:
         rf"(?P<percent>百分之){_ZH}"
         rf"|(?P<digits>(?<![0-9.A-Za-z_])\d{{1,24}}(?:,\d{{3}}){{0,6}}(?:\.\d{{1,12}})?)(?:\s?(?P<scale>[万亿千百]|"
         r"[kK](?![A-Za-z])|(?:million|thousand)\b))?"
-        rf"|(?P<zh>(?<![第几数零〇一二两三四五六七八九十百千张李王赵丁]){_ZH})(?P<zscale>[万亿])?(?=\s?"
+        rf"|(?P<zh>(?!千万(?:[别不勿莫]|要|记得|小心|注意))(?<![第几数零〇一二两三四五六七八九十百千张李王赵丁]){_ZH})(?P<zscale>[万亿])?(?=\s?"
         rf"(?P<measure>[{_MEASURES}])|[^几多零〇一二两三四五六七八九十百千])"
         rf"|\b(?P<en>(?i:{_EN_WORDS}))\b(?:\s(?P<escale>(?i:thousand|million|hundred)))?"
     )

@@ -15,7 +15,21 @@ from functools import cached_property
 from historian.fold import CJK, fold, has_cjk
 from historian.identity import Drift, negations_in
 from historian.identity_numbers import ordered_numbers
-from historian.wording import AND_ANEW, ANTONYMS, ATTITUDES, HEDGES, ONLY_BUT, canonical, is_light, lemma
+from historian.past import told_as_present
+from historian.stances import denies
+from historian.word_order import exchanged, is_name, places, steps
+from historian.wording import (
+    AND_ANEW,
+    ATTITUDES,
+    HEDGES,
+    LIMITS,
+    ONLY_BUT,
+    antonyms,
+    canonical,
+    is_light,
+    lemma,
+    timeless,
+)
 
 _TOKEN = re.compile(f"[{CJK}]|(?:(?![{CJK}])[^\\W\\d_])+")
 _CLAUSE = re.compile(
@@ -31,6 +45,9 @@ _BORROWED_WORDS, _BORROWED_CHARACTERS = 6, 12
 _SCOPE = 12
 """Content words after a negation within which what it denies has to stand."""
 _HEADS = 2
+_Hedge = tuple[re.Pattern[str], re.Pattern[str]]
+_OWN_ONE_IN = 4
+"""Of so many content words of a line in a profile one may be its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +73,8 @@ def check_wording(material: Material, rewrite: str) -> tuple[Drift, ...]:
         *_content(material, said, written),
         *_scopes(material.observation, rewrite),
         *_opposites(said, written),
-        *_hedges(material.observation, rewrite),
+        *_hedges(material.observation, rewrite, (*HEDGES, *LIMITS)),
+        *_past(material.observation, rewrite),
         *_order(material, rewrite),
     )
 
@@ -73,8 +91,42 @@ def check_extract(material: Material, statement: str) -> tuple[Drift, ...]:
         *_scopes(material.observation, statement, about=written.known),
         *_scopes(statement, material.observation),
         *_hedges(_nearest(material.observation, written), statement),
+        *_past(_nearest(material.observation, written), statement),
         *_opposites(_Words(_nearest(material.observation, written)), written),
     )
+
+
+def check_summary(text: str, said: Sequence[str], sources: Sequence[str], given: Sequence[str]) -> tuple[Drift, ...]:
+    """Return how a line that sums up what was `said` departs from it. From the `sources` it may take more.
+
+    It may leave out and put together, in words of its own, but not turn round what is said, nor add to it.
+    """
+    written = _Words(text)
+    nearest = _nearest("\n".join(said), written)
+    own = _Words("\n".join((*sources, *given)))
+    foreign = [token for token in dict.fromkeys(written.content) if token not in own.known]
+    turned = exchanged(steps(nearest), steps(text))
+    ended = any(denies(source) and not negations_in(source) for source in sources)
+    return (
+        *([Drift("word_invented", token) for token in foreign] if len(foreign) > _own_words(written) else ()),
+        *_scopes("\n".join(said), text, about=written.known),
+        *(() if ended else _scopes(text, "\n".join(sources))),
+        *_opposites(_Words(nearest), written),
+        *_hedges(nearest, text),
+        *_past(nearest, text),
+        *([Drift("order", " … ".join(turned))] if turned else ()),
+    )
+
+
+def turns_round(said: str, line: str) -> bool:
+    """Tell whether a line that is to say the same says the opposite, or as of now what is over, or exchanges who."""
+    opposite = _opposites(_Words(said), _Words(line))
+    return bool(opposite or _past(said, line) or exchanged(steps(said), steps(line)))
+
+
+def _own_words(written: _Words) -> int:
+    """Return how many words of its own a line may have."""
+    return max(1, len(written.content) // _OWN_ONE_IN)
 
 
 def content_of(text: str) -> list[str]:
@@ -92,7 +144,7 @@ class _Words:
     """The words of a text that say something, in order: lemmas of Latin words, and single CJK characters."""
 
     def __init__(self, text: str) -> None:
-        self.folded = canonical(fold(text))
+        self.folded = canonical(timeless(fold(text)))
         self.tokens = [lemma(match[0]) for match in _TOKEN.finditer(self.folded)]
 
     @cached_property
@@ -192,7 +244,11 @@ def _scopes(observation: str, rewrite: str, about: frozenset[str] | None = None)
     for word, following in said:
         heads = _heads(following)
         concerns = about is None or about.issuperset(heads)
-        if heads and concerns and not any(_in_order(heads, other) for _, other in written):
+        if (
+            heads
+            and concerns
+            and not any(_in_order(heads[-1:] if by == "no" else heads, other) for by, other in written)
+        ):
             return [Drift("polarity", word)]
     return []
 
@@ -217,7 +273,7 @@ def _in_order(wanted: Sequence[str], among: Sequence[str]) -> bool:
 
 def _opposites(said: _Words, written: _Words) -> list[Drift]:
     found: list[Drift] = []
-    for one, other in ANTONYMS:
+    for one, other in antonyms():
         for kept, turned in ((one, other), (other, one)):
             if _has(said, kept) > _has(written, kept) and _has(written, turned) > _has(said, turned):
                 found.append(Drift("polarity", kept))
@@ -228,13 +284,19 @@ def _has(words: _Words, phrase: str) -> int:
     return words.folded.count(phrase) if has_cjk(phrase) else words.tokens.count(phrase)
 
 
-def _hedges(observation: str, rewrite: str) -> list[Drift]:
+def _hedges(observation: str, rewrite: str, hedges: Sequence[_Hedge] = HEDGES) -> list[Drift]:
     """What somebody wants, plans or thinks possible must not become what is."""
     return [
         Drift("modality", match[0])
-        for said, enough in HEDGES
+        for said, enough in hedges
         if (match := said.search(observation)) is not None and enough.search(rewrite) is None
     ]
+
+
+def _past(observation: str, rewrite: str) -> list[Drift]:
+    """What was so must not become what is."""
+    verb = told_as_present(observation, rewrite)
+    return [] if verb is None else [Drift("modality", verb)]
 
 
 def _order(material: Material, rewrite: str) -> list[Drift]:
@@ -244,22 +306,11 @@ def _order(material: Material, rewrite: str) -> list[Drift]:
     drifts: list[Drift] = []
     if list(dict.fromkeys(said)) != list(dict.fromkeys(written)) and set(said) == set(written):
         drifts.append(Drift("order", " … ".join(dict.fromkeys(written))))
-    names = {name for name in (*material.given, *_LATIN_NAME.findall(material.by_rules)) if _is_name(name)}
-    before, after = _places(material.by_rules, names), _places(rewrite, names)
+    turned = exchanged(steps(material.by_rules), steps(rewrite))
+    if turned:
+        drifts.append(Drift("order", " … ".join(turned)))
+    names = {name for name in (*material.given, *_LATIN_NAME.findall(material.by_rules)) if is_name(name)}
+    before, after = places(material.by_rules, names), places(rewrite, names)
     if [name for name in before if name in after] != [name for name in after if name in before]:
         drifts.append(Drift("order", " … ".join(after)))
     return drifts
-
-
-def _is_name(text: str) -> bool:
-    return len(text) > 1 and not any(character.isdigit() for character in text) and not is_light(lemma(text.lower()))
-
-
-def _places(text: str, names: set[str]) -> list[str]:
-    """Return the names in the order in which they occur first; of two that begin together the longer one."""
-    found: dict[int, str] = {}
-    for name in names:
-        at = text.find(name)
-        if at >= 0 and len(name) > len(found.get(at, "")):
-            found[at] = name
-    return [found[at] for at in sorted(found)]

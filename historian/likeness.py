@@ -21,9 +21,10 @@ from historian.fold import fold
 from historian.identity import negations
 from historian.identity_numbers import figures, ordered_numbers
 from historian.model import Owner
+from historian.past import told_as_present
 from historian.patterns import lazy_pattern, words
 from historian.sameness import LETTER_A, marks, statement_key
-from historian.wording import HEDGES, canonical, lemma
+from historian.wording import HEDGES, LIMITS, canonical, lemma
 
 CANDIDATES = 8
 _LONGEST = 400
@@ -58,7 +59,7 @@ _STRUCTURE: tuple[Callable[[str], object], ...] = (
     figures,
     lambda text: [*ordered_numbers(text)],
     lambda text: len(negations(text)),
-    lambda text: [bool(said.search(fold(text))) for said, _ in HEDGES],
+    lambda text: [bool(said.search(fold(text))) for said, _ in (*HEDGES, *LIMITS)],
     lambda text: bool(_PAST.search(fold(text))),
     lambda text: _ASPECT.findall(fold(text)),
     lambda text: text.rstrip().endswith(("?", "？")),
@@ -72,8 +73,9 @@ def near_statement(one: str, other: str) -> bool:
     """Return whether two texts differ in nothing that carries a fact. It does not prove that they mean the same."""
     if max(len(one), len(other)) > _LONGEST:
         return False
-    is_built_alike = all(part(one) == part(other) for part in _STRUCTURE)
-    return is_built_alike and _differs_weakly(_tokens(one), _tokens(other))
+    if not all(part(one) == part(other) for part in _STRUCTURE) or not _differs_weakly(_tokens(one), _tokens(other)):
+        return False
+    return told_as_present(one, other) is None and told_as_present(other, one) is None
 
 
 @dataclass(frozen=True, slots=True)

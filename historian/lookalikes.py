@@ -22,3 +22,7 @@ SAYINGS: Final = (
     "自古至今|自古迄今|大敌当前|国难当前|大[年]初[一二三四五六七八九十]|年初[一二三四五六七八九十]|正月初|腊月初"
 )
 """Pattern of sayings, and of days of the lunar new year, that hold a word for a time and name no day of speaking."""
+COMPANY: Final = (
+    r"(?:科技|传媒|教育|文化|控股|资本|地产|网络){0,2}(?:股份)?有限(?:责任)?公司|(?:科技|传媒|控股|文化|资本)集团"
+)
+"""Pattern of what makes a name of the day before it: 明天科技有限公司."""

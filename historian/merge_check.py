@@ -10,11 +10,13 @@ from historian.fold import has_cjk
 from historian.identity import negations
 from historian.identity_numbers import clock_readings, figures
 from historian.identity_persons import is_supported, persons
+from historian.identity_words import check_summary, turns_round
 from historian.injection import looks_like_instruction
 from historian.merge_plan import Change, Page, Plan
 from historian.merge_problems import Problem, place_name
 from historian.overlap import share
 from historian.patterns import lazy_pattern
+from historian.stances import denies, takes_back
 
 SUPPORTED = 0.4
 """Share of a new text that must stand in what it rests on."""
@@ -24,6 +26,9 @@ SAME_MATTER = 0.15
 """Share of a line that must still stand in its update."""
 SMALL = 80
 """Characters of a profile below which it may well shrink by half."""
+
+_KINDS = {"word_invented": "unsupported", "polarity": "polarity", "modality": "modality", "order": "order"}
+"""What a drift of words is called here."""
 
 _DATE = lazy_pattern(r"(\d{4})(?:-|/|\.|\s?年\s?)(\d{1,2})(?:(?:-|/|\.|\s?月\s?)(\d{1,2})\s?[日号]?|\s?月)?")
 _CLOCK = lazy_pattern(r"\d{1,2}[:：]\d{2}")
@@ -60,6 +65,7 @@ class PlanCheck:
             found += self._foreign(text)
             found += self._lost(text)
             found += self._turned(text)
+            found += self._reworded(text)
         for change in plan.changes:
             found += self._change_problems(change, plan)
         found += self._only_removing(plan)
@@ -111,12 +117,22 @@ class PlanCheck:
         """What a statement denies must stay denied, and nothing may be denied that no source denies."""
         written = len(negations(text.text))
         must = max((len(negations(said)) for said in text.statements or text.lines), default=0)
-        may = any(negations(source) for source in text.sources)
+        may = any(denies(source) for source in text.sources)
         if written < must or (written and not may):
             yield Problem("polarity", text.at)
         cjk = {has_cjk(source) for source in text.sources}
         if len(cjk) == 1 and has_cjk(text.text) not in cjk:
             yield Problem("language", text.at)
+
+    def _reworded(self, text: _Text) -> Iterator[Problem]:
+        """What is said must not become its opposite, a plan no fact, and who did it nobody else."""
+        said = text.statements or text.lines
+        if {*said} == {text.text}:  # the ordinary case, word for word
+            return
+        for drift in check_summary(text.text, said, text.sources, self._page.names):
+            yield Problem(_KINDS[drift.kind], text.at, drift.found if drift.kind in ("modality", "order") else "")
+        if takes_back([_without(one, self._page.names) for one in said], _without(text.text, self._page.names)):
+            yield Problem("polarity", text.at)
 
     def _change_problems(self, change: Change, plan: Plan) -> Iterator[Problem]:
         number, names = str(self._line.get(change.line, 0)), self._page.names
@@ -124,7 +140,7 @@ class PlanCheck:
         if change.action == "confirm":
             for event in change.events:
                 said = self._said[event]
-                if bool(negations(said)) != bool(negations(change.line)):
+                if self._opposes(said, change.line):
                     yield Problem("polarity", at)
                 elif share(said, [change.line], names=names) < SAID or [*lost(_undated(said), change.line, names)]:
                     yield Problem("unsaid", at, str(self._number[event]))
@@ -135,10 +151,17 @@ class PlanCheck:
                 yield Problem("lost", at, next(lost(change.line, change.text, names)))
         elif change.covered_by:
             heir = plan.text_of(change.covered_by)
-            same_sense = bool(negations(heir)) == bool(negations(change.line))
             covers = share(change.line, [heir], names=names) >= SUPPORTED
-            if not same_sense or not covers or [*lost(_undated(change.line), heir, names)]:
+            if self._opposes(change.line, heir) or not covers or [*lost(_undated(change.line), heir, names)]:
                 yield Problem("not_covered", number, str(self._line.get(change.covered_by, 0)))
+
+    def _opposes(self, said: str, line: str) -> bool:
+        """Tell whether a statement, or a line, says the opposite of the line that is to say it too."""
+        if said == line:
+            return False
+        if denies(said) != denies(line) or turns_round(said, line):
+            return True
+        return takes_back([_without(said, self._page.names)], _without(line, self._page.names))
 
     def _only_removing(self, plan: Plan) -> Iterator[Problem]:
         """A statement that does nothing but remove a line must be about that line, or what it says would be lost."""

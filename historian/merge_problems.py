@@ -23,6 +23,14 @@ _WORDS: Final[dict[str, tuple[str, str]]] = {
         "{at} 有来源中没有的数字“{found}”。",
     ),
     "polarity": ("{at} and its sources differ in what is denied.", "{at} 与来源的肯定和否定不一致。"),
+    "modality": (
+        "{at} does not keep “{found}”: what is over, wished, planned, possible, or so of one thing only, must stay so.",
+        "{at} 没有保留“{found}”：过去的、想做的、打算做的、可能的、“只有”的，都不能写成别的样子。",
+    ),
+    "order": (
+        "{at} exchanges what its sources say (“{found}”): keep who does what to whom.",
+        "{at} 把来源里的话换了位置（“{found}”）：谁对谁做什么不能变。",
+    ),
     "unsupported": ("{at} says what none of its sources says.", "{at} 写了来源中没有的内容。"),
     "unsaid": ("What new statement {found} says is missing in {at}.", "{at} 没有包含新陈述 {found} 的内容。"),
     "other_matter": (

@@ -15,10 +15,12 @@ from historian.embed import clean
 from historian.endpoint import model_error
 from historian.errors import ModelError, RetryableModelError
 from historian.options import QueryOptions, RerankOptions
-from historian.outages import OutageGuard
+from historian.outages import Outage, OutageGuard
+from historian.troubles import Trouble
 
 WHAT = "reranker"
 FAILED = "reranking failed"
+_FALLEN_BACK = f"{FAILED}, the order is by meaning and words"
 LONGEST = 4000
 """Characters of a text that are sent."""
 MOST = 200
@@ -29,6 +31,11 @@ log = logging.getLogger(__name__)
 
 class Reranker(Protocol):
     """Says how well each text answers a query. Blocking; safe to use from many threads."""
+
+    @property
+    def outage(self) -> Outage | None:
+        """Why it is not asked at the moment, or None."""
+        ...
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float | None]:
         """Return a score, 0..1, for each text; None for one that was passed over. Raises ModelError."""
@@ -47,6 +54,11 @@ class HttpReranker:
         self._guard = OutageGuard(WHAT, clock)
         self._connection = Connection(options.base_url, options.api_key, options.timeout)
         self._texts_are_called = "documents"
+
+    @property
+    def outage(self) -> Outage | None:
+        """Why it is not asked at the moment, or None."""
+        return self._guard.outage
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float | None]:
         """Return a score, 0..1, for each text; see `Reranker`. Scores without bounds are squeezed into them."""
@@ -109,9 +121,14 @@ class Reranking:
             found = self.reranker.scores(query, list(texts.values()))
         except ModelError as error:
             self.complaints.say(FAILED, error)
-            return {}, (f"{FAILED}, the order is by meaning and words: {error}",)
+            return {}, (f"{_FALLEN_BACK}: {error}",)
         self.complaints.over(FAILED)
         return {key: score for key, score in zip(texts, found, strict=True) if score is not None}, ()
+
+    def state(self) -> tuple[Trouble, ...]:
+        """Return what does not work at the moment, and since when."""
+        outage = None if self.reranker is None else self.reranker.outage
+        return () if outage is None else (Trouble(f"{_FALLEN_BACK}: {outage.reason}", outage.since),)
 
     def close(self) -> None:
         """Let go of all connections."""

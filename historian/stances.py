@@ -7,7 +7,7 @@ words, so that a paraphrase in other words is missed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -101,6 +101,13 @@ def stances(text: str) -> Iterator[Stance]:
             yield Stance(topic, is_denied(clause), frozenset(found.lower() for found in _PLACE.findall(clause)))
 
 
+def takes_back(said: Sequence[str], text: str) -> bool:
+    """Tell whether a text denies what is said, or says what is denied there, and nothing said bears it out."""
+    own, held = [stance for one in said for stance in stances(one)], [*stances(text)]
+    agreed = any(one.agrees(other) for one in own for other in held)
+    return not agreed and any(one.takes_back(other) for one in own for other in held)
+
+
 def clauses(text: str) -> list[str]:
     """Return the clauses of a text that hold a word."""
     return [clause for clause in _CLAUSE.split(text) if _TOKEN.search(fold(clause))]
@@ -109,6 +116,11 @@ def clauses(text: str) -> list[str]:
 def is_denied(clause: str) -> bool:
     """Say whether a clause denies or ends what it speaks of; what is denied twice is not."""
     return (len(negations(_AGAINST.sub(" ", clause))) + len(_AGAINST.findall(clause))) % 2 == 1
+
+
+def denies(text: str) -> bool:
+    """Say whether a text denies or ends anything."""
+    return bool(negations(text) or _AGAINST.search(text))
 
 
 def topic_words(text: str) -> str:

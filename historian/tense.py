@@ -59,7 +59,7 @@ SELDOM_PAST: Final = words(
     "misunderstood foresaw outgrew rewrote rebuilt redid undid overate oversaw"
 )
 """Irregular pasts that are less often said."""
-_IRREGULAR: Final = words(
+IRREGULAR: Final = words(
     "was were did had went came saw met took got gave made said told left lost won ran sold sent spent "
     "bought brought caught thought taught fought felt fell found flew forgot froze broke began became bit "
     "blew built burnt chose cut cost dealt dreamt learnt leapt leant spelt spilt spoilt smelt "
@@ -70,7 +70,7 @@ _IRREGULAR: Final = words(
 )
 _EN_PAST: Final = lazy_pattern(
     r"\b(?:"
-    + "|".join((*_IRREGULAR, *SELDOM_PAST, "split", "spread", "upset", "burst"))
+    + "|".join((*IRREGULAR, *SELDOM_PAST, "split", "spread", "upset", "burst"))
     + r"|(?!(?:need|indeed|speed|feed|seed|bed|red|wed|shed|breed|proceed|exceed|succeed|weed|supposed|excited|"
     r"interested)\b)[a-z]{2,20}ed)\b",
     re.IGNORECASE,

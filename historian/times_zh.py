@@ -12,7 +12,7 @@ from historian import days
 from historian.days import DateHit, Period, Value
 from historian.gate_terms import SURNAMES
 from historian.happenings import EVENT_BEFORE
-from historian.lookalikes import NAMED_MING, NAMED_ZHOU, SAYINGS
+from historian.lookalikes import COMPANY, NAMED_MING, NAMED_ZHOU, SAYINGS
 from historian.numerals import ZH_NUMBER, zh_number
 from historian.patterns import came_from, compile_shared, lazy_pattern, pick, took_part
 from historian.said import Build, Said, within_calendar
@@ -64,6 +64,7 @@ _DAY_WORD: Final = lazy_pattern(
 _OF_YEAR: Final = lazy_pattern(r"(?:[0-9]{4}|[那当每同])\s?年的?$")
 """Before 今天: the day of another year."""
 _NOT_DAY: Final = lazy_pattern(
+    rf"[今明昨][天日](?:{COMPANY})|"
     r"今日(?:头条|说法|关注|美术馆)|明日(?:方舟|香|之后|之星|边缘|之子|帝国|黄花)|昨日(?:重现|青空|之)|明天会更好|"
     r"后天(?:性|的?努力|形成|培养|养成|习得|因素|环境|免疫|教育|修炼|获得|失明|失聪|补偿|不足|的?训练|努力)|"
     r"前日(?:本|元|语)|今天子|昨日黄花"

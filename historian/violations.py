@@ -21,8 +21,8 @@ _DRIFTS = {
         "word_invented": 'The word "{}" is in nothing that was given; use the words of the observation.',
         "word_borrowed": '"{}" is from the messages, not from the observation; take from them only whom or what a '
         "pronoun means.",
-        "modality": '"{}" is lost; what is wished, planned or possible must not become a fact.',
-        "order": 'Names or numbers have changed places ("{}"); keep the order of the observation.',
+        "modality": '"{}" is lost; what is over, wished, planned, possible, or so of one thing only, must stay so.',
+        "order": 'Names, numbers or words have changed places ("{}"); keep the order of the observation.',
         "language": "The observation is in another language; do not translate it.",
     },
     "zh": {
@@ -35,20 +35,21 @@ _DRIFTS = {
         "word_lost": "观察里有“{}”，陈述里没有，请保留原词。",
         "word_invented": "“{}”在给你的材料里都没有，请用观察里的词。",
         "word_borrowed": "“{}”只出现在消息里，观察里没有；从消息里只能取代词所指的人或物。",
-        "modality": "漏了“{}”，想做、打算做、可能的事不能写成已经是事实。",
-        "order": "人名或数字换了位置（“{}”），请保持观察里的顺序。",
+        "modality": "漏了“{}”，过去的、想做的、打算做的、可能的、“只有”的，都不能写成别的样子。",
+        "order": "人名、数字或词语换了位置（“{}”），请保持观察里的顺序。",
         "language": "观察用的是另一种语言，不要翻译。",
     },
 }
 _FINDINGS = {
     "en": {
         GateKind.PRONOUN: '"{}" needs context; write the name.',
-        GateKind.TIME: '"{}" needs the day of speaking; write the absolute date from the facts.',
+        GateKind.TIME: '"{}" needs the day of speaking; write the absolute date from the facts, and leave out a mere '
+        '"now" or "recently".',
         GateKind.PLACE: '"{}" needs the place of speaking; write the name of the place.',
     },
     "zh": {
         GateKind.PRONOUN: "“{}”离开上下文就不知道指谁，请写出名字。",
-        GateKind.TIME: "“{}”离开说话那天就不知道是哪天，请写“已知事实”里的日期。",
+        GateKind.TIME: "“{}”离开说话那天就不知道是哪天，请写“已知事实”里的日期；只是“现在”“最近”就去掉。",
         GateKind.PLACE: "“{}”离开说话的地方就不知道是哪里，请写出地名。",
     },
 }

@@ -6,6 +6,7 @@ import re
 from functools import cache, lru_cache
 from typing import Final
 
+from historian.fold import fold
 from historian.patterns import words
 from historian.stems import STOP_WORDS, stem
 
@@ -24,7 +25,7 @@ _LIGHT_WORDS: Final = (STOP_WORDS | frozenset(_GRAMMAR)) - frozenset(_MEANT)
 _LIGHT_CHARACTERS: Final = frozenset(
     "的地得了着过是吗呢吧啊呀嘛么哦啦哈嗯我你您他她它咱俺们这那哪谁什怎就也还都很挺并且而或与和跟及同把被让给在于至到从"
     "自以之其所将会要能可有个位名件只条些说表示提到称叫名为因由对向往里上下中内外时候间期后前起来去又再则即该本此某各每"
-    "年月日号周天点分钟秒星期礼拜零〇一二两三四五六七八九十百千万亿几半第不没无未非别勿甭用户助手人呗哎诶嘿喂呵"
+    "年月日号周天点分钟秒星期礼拜零〇一二两三四五六七八九十百千万亿几半第不没无未非别勿甭曾用户助手人呗哎诶嘿喂呵"
 )
 
 _VARIANTS: Final = (
@@ -37,6 +38,9 @@ _VARIANTS: Final = (
     ("购买", "买"),
     ("小孩", "孩子"),
     ("因为", "由于"),
+    ("以前", "从前", "曾经"),
+    ("改为", "改成"),
+    ("变为", "变成"),
     ("目前", "现在", "当前"),
     ("不能", "无法", "没办法", "没法"),
     ("在", "正在"),
@@ -69,21 +73,26 @@ stick stuck|strike struck|swear swore sworn|shake shook shaken|shoot shot|light 
 person people|foot feet|tooth teeth|wife wives|knife knives|man men|woman women|mouse mice
 """
 
-ANTONYMS: Final = tuple(
-    (lemma_pair[0], lemma_pair[1])
-    for lemma_pair in (
-        pair.split("/")
-        for pair in words(
-            "like/hate love/hate like/dislike love/dislike agree/disagree before/after more/less increas/decreas "
-            "allow/forbid buy/sell lend/borrow win/lose open/clos start/stop join/leave hir/fir first/last "
-            "enabl/disabl accept/reject higher/lower better/worse most/least left/right morn/even true/fals "
-            "marri/divorc ris/fall "
-            "喜欢/讨厌 爱/恨 买/卖 左/右 同意/反对 加入/退出 入职/离职 结婚/离婚 上午/下午 以前/以后 之前/之后 "
-            "早于/晚于 增加/减少 打开/关闭 开始/停止 借给/借自 高于/低于 多于/少于 进口/出口 赢/输 支持/反对 喜欢/厌恶"
-        )
-    )
+_NOW: Final = re.compile(
+    r"现在(?!代)|目前(?!为止)|当[前下](?![载单])|如今|眼下|此刻|最近(?!公共|邻|的?一?[家条座间站])|近[来期](?![记视点])|刚[刚才]"
+    r"|(?<!从)刚(?=[搬换买到来去回做吃写看完起开结辞入装学毕])|这阵子|这段时间|马上(?=[要就去])"
+    r"|(?<![a-z])(?:right now|just now|at the moment|at present|these days|now|currently|presently|nowadays|recently"
+    r"|lately)(?![a-z])"
 )
-"""Pairs of opposites, as lemmas."""
+_ALREADY: Final = re.compile(r"已经|已(?![婚知故往])|(?<![a-z])already(?![a-z])")
+
+_YEARS_OLD: Final = re.compile(r"(?<=\d)[ -]years?[ -]old\b")
+"""Who is 4 is 4 years old."""
+
+_OPPOSITES: Final = words(
+    "like/hate love/hate like/dislike love/dislike agree/disagree before/after more/less increase/decrease "
+    "allow/forbid buy/sell lend/borrow win/lose open/close start/stop join/leave hire/fire first/last "
+    "enable/disable accept/reject higher/lower better/worse most/least left/right morning/evening true/false "
+    "marry/divorce rise/fall son/daughter brother/sister husband/wife mother/father uncle/aunt "
+    "喜欢/讨厌 爱/恨 买/卖 左/右 同意/反对 加入/退出 入职/离职 结婚/离婚 上午/下午 前/后 "
+    "早于/晚于 增加/减少 打开/关闭 开始/停止 借给/借自 高于/低于 多于/少于 进口/出口 赢/输 支持/反对 喜欢/厌恶 "
+    "儿子/女儿 哥哥/弟弟 姐姐/妹妹 爸爸/妈妈 老公/老婆"
+)
 
 ATTITUDES: Final = (
     ("喜", "欢"),
@@ -120,12 +129,40 @@ HEDGES: Final = tuple(
             r"\b(?:plan\w*|intend\w*|consider\w*|think\w*|thought)\b",
         ),
         (r"\b(?:will|shall|going to|gonna)\b|['’]ll\b", r"\b(?:will|shall|going to|would|to be)\b|['’]ll\b"),
+        (
+            r"(?<!am )(?<!is )(?<!are )(?<!get )(?<!got )(?<!be )(?<!was )(?<!were )(?<!been )(?<!['’]m )(?<!['’]re )"
+            r"\bused to\b",
+            r"\b(?:used to|former(?:ly)?|previously|once|no longer|any ?more|until|past|was|were|had|[a-z]{2,}ed)\b"
+            r"|以前|曾|过去|从前|原来",
+        ),
+        (
+            r"(?<![年月日号周天个前\d])(?:以前|从前)|曾经?(?![祖孙国])"
+            r"|[当做到学吃住养开看见听用读教谈参买卖玩试坐去]过(?![来去年节敏程期生度于])",
+            r"[以之从]前|曾|过去|原来|原先|当年|过(?![敏程期度于])|不再|\b(?:used to|former(?:ly)?|previously|once)\b",
+        ),
+        (
+            r"(?<![需想重主不])要(?=去|来|搬|结婚|换|考|回|走|出国|出差|离)",
+            r"[要将会]|打算|计划|准备|希望|想|需|必须|得",
+        ),
         (r"打算|计划(?!书|表)|准备|考虑|想(?![法念像象起到]|当然)", r"打算|计划|准备|考虑|想|希望|有意"),
         (r"希望|但愿", r"希望|但愿|想"),
         (r"可能|也许|或许|大概|说不定|估计", r"可能|也许|或许|大概|说不定|估计"),
     )
 )
-"""What says that something is not so yet, and what of it is enough to have said the same."""
+"""What says that something is not so yet, or no more, and what of it is enough to have said the same."""
+
+LIMITS: Final = tuple(
+    (re.compile(said, re.IGNORECASE), re.compile(enough, re.IGNORECASE))
+    for said, enough in (
+        (
+            r"(?<!not )(?<!the )(?<!an )\bonly\b(?! (?:yesterday|recently|just|if|when|after|then))",
+            r"\b(?:only|solely|just|exclusively|merely|alone|sole|single|nothing|nobody|no ?one|none|except|but)\b"
+            r"|[只仅唯才]",
+        ),
+        (r"(?<!不)只(?=[有能吃喝会用买去看做剩想爱喜接穿])|仅|唯[一独]", r"[只仅唯才除]|\b(?:only|just)\b"),
+    )
+)
+"""The same for what says that something is so of one thing only: what is left out of it still follows."""
 
 
 @cache
@@ -144,10 +181,34 @@ def _variants() -> tuple[re.Pattern[str], dict[str, str]]:
     return re.compile("|".join(parts)), known
 
 
+@cache
+def antonyms() -> tuple[tuple[str, str], ...]:
+    """Return the pairs of opposites as they stand among the words of a text: lemmas of Latin ones."""
+    pairs = (pair.split("/") for pair in _OPPOSITES)
+    return tuple((_as_told(one), _as_told(other)) for one, other in pairs)
+
+
+def _as_told(word: str) -> str:
+    return lemma(word) if word.isascii() else word
+
+
+def speaks_of_now(text: str) -> bool:
+    """Tell whether a text names the moment of speaking, or the time about it: 现在, 最近, currently, recently."""
+    return _NOW.search(fold(text)) is not None
+
+
+def timeless(folded: str) -> str:
+    """Return a folded text without the words for the moment of speaking: the time of an event stands beside it anyway.
+
+    The gate takes them for relative times, so that a statement must not have them, and has nothing to put for them.
+    """
+    return _ALREADY.sub(" ", _NOW.sub(" ", folded))
+
+
 def canonical(folded: str) -> str:
     """Return a folded text in which words that may stand for each other are the same word."""
     pattern, known = _variants()
-    return pattern.sub(lambda match: known[match[0]], folded)
+    return pattern.sub(lambda match: known[match[0]], _YEARS_OLD.sub(" ", folded))
 
 
 @lru_cache(maxsize=16_384)

@@ -48,12 +48,14 @@ class PromptLibrary:
             name, _, language = path.stem.rpartition(".")
             if language in LANGUAGES:
                 self.load(name, language)
+            elif path.stem.partition(".")[0].lower() in {known.partition(".")[0] for known in shipped_names()}:
+                raise _unknown(path.name)
 
     def _read(self, name: str, language: str) -> Template:
         file = f"{name}.{language}.md"
         shipped = resources.files("prompts").joinpath(file)
         if not shipped.is_file():
-            raise PromptError(f"There is no prompt {file}; the names are {', '.join(shipped_names())}.")
+            raise _unknown(file)
         own = parse_template(file, language, shipped.read_text(encoding="utf-8"))
         if self._directory is None or not (self._directory / file).is_file():
             return own
@@ -78,10 +80,21 @@ def shipped_names() -> list[str]:
     )
 
 
+def _unknown(file: str) -> PromptError:
+    return PromptError(f"There is no prompt {file}; the names are {', '.join(shipped_names())}.")
+
+
 def _replaced(own: Template, given: Template) -> Template:
-    """The program fills the variables that it knows; a replacement may leave some out but has no others."""
+    """The program fills the variables that it knows; a replacement may leave some out but has no others.
+
+    It must end as the shipped one does, and show what it is about, or the model would be asked nothing.
+    """
     for name, kind in given.variables.items():
         if own.variables.get(name) != kind:
             known = ", ".join(f"{one}: {own.variables[one]}" for one in own.variables)
             raise PromptError(f"The prompt {own.name} in prompts.dir may only have these variables: {known}.")
+    if given.turns[-1].role != own.turns[-1].role:
+        raise PromptError(f"The prompt {own.name} in prompts.dir must end with a part under '# {own.turns[-1].role}'.")
+    for name in sorted(own.subjects - given.holes):
+        raise PromptError(f"The prompt {own.name} in prompts.dir must show {{{{{name}}}}}, which it is about.")
     return replace(given, variables=own.variables)

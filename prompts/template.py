@@ -29,6 +29,16 @@ class Template:
     variables: Mapping[str, Kind]
     turns: tuple[Turn, ...]
 
+    @property
+    def holes(self) -> frozenset[str]:
+        """The variables that stand in its text."""
+        return frozenset(hole for turn in self.turns for hole in _HOLE.findall(turn.content))
+
+    @property
+    def subjects(self) -> frozenset[str]:
+        """The variables that it is about: numbered lists, to which the numbers of an answer refer."""
+        return frozenset(name for name, kind in self.variables.items() if kind == "list")
+
     def render(self, **variables: object) -> Prompt:
         """Return the prompt with every hole filled. Values are never read as part of the template.
 
@@ -69,10 +79,11 @@ def parse_template(name: str, language: str, source: str) -> Template:
     meta, body = _split(name, source)
     variables = _variables(name, meta.get("variables") or {})
     turns = _turns(name, body)
-    unknown = sorted({hole for turn in turns for hole in _HOLE.findall(turn.content)} - variables.keys())
+    template = Template(name, language, str(meta.get("version", "")), variables, turns)
+    unknown = sorted(template.holes - variables.keys())
     if unknown:
         raise PromptError(f"The prompt {name} has a hole {{{{{unknown[0]}}}}} that its variables do not declare.")
-    return Template(name, language, str(meta.get("version", "")), variables, turns)
+    return template
 
 
 def _split(name: str, source: str) -> tuple[Mapping[str, object], str]:

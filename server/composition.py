@@ -167,8 +167,8 @@ def _health(ground: Ground, finding: FindingParts, profiles: ProfileParts) -> He
     offline = partial(runs_offline, ground.models.chat)
     away = partial(out_of_order, ground.models.chat)
     waits = ground.signals.outage.state
-    searching, merging = finding.retrieval.state, profiles.merger.state
-    sources: list[Source] = [ground.live.switched_off, searching, merging, offline, away, waits]
+    searching, ranking, merging = finding.retrieval.state, finding.reranking.state, profiles.merger.state
+    sources: list[Source] = [ground.live.switched_off, searching, ranking, merging, offline, away, waits]
     return Health(
         pulse=ground.signals.pulse,
         troubles=Troubles(sources, ground.clock),

@@ -9,6 +9,7 @@ from typing import Any
 
 from historian.errors import InvalidInputError
 from server.commands.common import bare_settings_from, complain, say
+from server.commands.status import profile_line
 from server.owner.ask import conversation
 
 
@@ -23,8 +24,11 @@ def manage_queue(arguments: argparse.Namespace) -> int:
         return 0
     for job in answer["jobs"]:
         say(json.dumps(job) if arguments.json else job_line(job))
-    if not answer["jobs"] and not arguments.json:
-        complain("The queue is empty.")
+    if not arguments.json:
+        for merge in answer["merges"]:
+            say(profile_line(merge))
+        if not answer["jobs"]:
+            complain("The queue is empty.")
     return 0
 
 

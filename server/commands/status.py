@@ -32,7 +32,8 @@ def status_lines(state: Mapping[str, Any]) -> Iterator[str]:
         yield f"{name.replace('_', ' '):20} {shown}"
 
 
-def _profile(one: Mapping[str, Any]) -> str:
+def profile_line(one: Mapping[str, Any]) -> str:
+    """Return what is wrong with the merges of a profile as a person reads it."""
     again = f" until {one['next_retry']}, after {one['attempts']} attempts" if one["next_retry"] else ""
     return f"{one['profile']} {one['what']}{again}: {one['reason']}"
 
@@ -40,7 +41,7 @@ def _profile(one: Mapping[str, Any]) -> str:
 _TOLD: Mapping[str, Callable[[Any], str]] = {
     "degraded": lambda one: f"{one['what']} (since {one['since']})",
     "offline": str,
-    "profiles": _profile,
+    "profiles": profile_line,
     "settings": str,
 }
 _NOTHING = {"degraded": "nothing", "offline": "nothing", "profiles": "all in order", "settings": "all in effect"}

@@ -46,7 +46,7 @@ class Overview:
         }
 
     def queue(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """List all jobs, or retry or discard failed ones.
+        """List all jobs and the profiles whose merge waits, or retry or discard failed jobs.
 
         Raises:
             NotFoundError: there is no such failed job.
@@ -60,7 +60,8 @@ class Overview:
             case "discard":
                 return {"done": queue.discard(job_id)}
             case _:
-                return {"jobs": [self._job(job, state) for state in STATES for job in queue.jobs(state)]}
+                jobs = [self._job(job, state) for state in STATES for job in queue.jobs(state)]
+                return {"jobs": jobs, "merges": [one for one in self._profiles() if one["next_retry"]]}
 
     def _job(self, job: Job, state: State) -> dict[str, Any]:
         status = job_status(job, state, self._household.historian.steps.of(job.job_id), datetime.now(UTC))

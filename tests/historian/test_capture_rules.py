@@ -65,6 +65,12 @@ i moved to oslo in 2020
 i don't eat pork
 my name is bob and i live in bern
 我住在伯尔尼, i work at SBB
+我在 Google 上班
+我在Google上班
+我 prefer 无糖拿铁
+我搬到 Berlin 了
+我戒烟了
+我 really don't like 香菜
 """.strip().splitlines()
 SMALL_TALK = """
 我不能来了
@@ -124,6 +130,10 @@ Part I was born in exile
 table i lists the results
 im haus ist es warm
 kot i pies
+我 prefer 这个方案
+我 hate this bug
+我在 Google 搜了一下
+我有 2 个问题
 if i lived in bern, i would ski
 do i like tea?
 """.strip().splitlines()

@@ -231,6 +231,25 @@ def test_wrong_settings_say_what_to_correct(status: int) -> None:
         assert trouble.reason == str(error)
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Invalid model name passed in model=small",
+        "model 'small' not found, try pulling it first",
+        "The model `small` does not exist or you do not have access to it.",
+        "* GenerateContentRequest.model: unexpected model name format",
+    ],
+)
+def test_a_model_that_a_server_does_not_know_is_a_setting_also_where_it_answers_400(said: str) -> None:
+    with served(lambda _: failing(400, said)) as (chat, model, _):
+        error = error_of(chat)
+        assert isinstance(error, ModelSettingsError)
+        assert "check base_url and model" in str(error)
+        asked = len(model.asked)
+        error_of(chat)
+        assert len(model.asked) == asked  # no job asks for nothing again
+
+
 def test_a_server_may_say_how_long_to_stay_away_and_is_left_alone_for_so_long() -> None:
     clock = FixedClock(SystemClock().now())
     with served(lambda _: failing(429, retry_after="30"), clock=clock) as (chat, model, _):

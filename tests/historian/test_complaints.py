@@ -89,6 +89,8 @@ async def test_a_tokens_file_that_cannot_be_read_is_said_once_and_not_at_each_re
 class Unreachable:
     """A reranker whose server is down."""
 
+    outage = None
+
     def scores(self, query: str, texts: object) -> list[float | None]:
         """Fail."""
         raise RetryableModelError("The reranker does not answer.")

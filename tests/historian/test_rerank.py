@@ -150,6 +150,18 @@ async def test_a_reranker_that_fails_is_named_and_the_order_is_the_ordinary_one(
         assert any("reranking failed" in line for line in messages["degraded"])
 
 
+async def test_the_status_names_a_reranker_that_is_out_of_order_and_since_when(tmp_path: Path) -> None:
+    async with reranked_by(tmp_path, about("night")) as (house, endpoint), house.client() as alice:
+        await alice.remember(*FACTS)
+        endpoint.script(failing(401))
+        await alice.call("search_events", query="tea milk")
+        status = await alice.call("memory_status")
+        [trouble] = [one for one in status["troubles"] if "reranking failed" in one["what"]]
+        assert "check api_key" in trouble["what"]
+        assert trouble["since"]
+        assert trouble["what"] in status["degraded"]
+
+
 @pytest.mark.parametrize("toml", ["[query]\nenable_rerank = false\n", "[query]\nrerank_candidate_multiplier = 1\n"])
 async def test_reranking_can_be_switched_off(tmp_path: Path, toml: str) -> None:
     async with reranked_by(tmp_path, about("night"), toml) as (house, endpoint), house.client() as alice:

@@ -107,6 +107,10 @@ def test_nothing_is_said_to_be_nothing() -> None:
 
 # ---- replaced prompts
 
+MERGE = (
+    "---\nversion: 1\nvariables:\n  lines: list\n  statements: list\n---\n# system\nA\n# user\n{{lines}}{{statements}}"
+)
+REWRITE = "---\nversion: 1\nvariables:\n  observations: list\n---\n# system\nA\n# user\n{{observations}}"
 OWN = "---\nversion: mine\nvariables:\n  violations: items\n---\n# user\nNo: {{ violations }}\n"
 
 
@@ -130,6 +134,12 @@ def test_a_file_of_the_operator_replaces_the_shipped_one(tmp_path: Path) -> None
         ("rewrite.retry.en.md", OWN.replace("# user\n", ""), "# user"),
         ("rewrite.retry.en.md", "# user\nNo.", "front matter"),
         ("rewrit.en.md", OWN, "no prompt rewrit.en.md"),
+        ("rewrite.fr.md", OWN, "no prompt rewrite.fr.md"),
+        ("Rewrite.md", OWN, "no prompt Rewrite.md"),
+        ("rewrite.retry.en.md", OWN.replace("# user", "# user\nA\n\n# assistant"), "end with a part under '# user'"),
+        ("merge.en.md", MERGE.replace("# user", "# User"), "end with a part under '# user'"),
+        ("merge.en.md", MERGE.replace("{{lines}}", ""), "must show {{lines}}"),
+        ("rewrite.zh.md", REWRITE.replace("{{observations}}", "{observations}"), "must show {{observations}}"),
     ],
 )
 def test_a_wrong_file_is_named_with_what_to_correct(tmp_path: Path, name: str, text: str, says: str) -> None:
@@ -139,6 +149,12 @@ def test_a_wrong_file_is_named_with_what_to_correct(tmp_path: Path, name: str, t
     assert says in str(caught.value)
     assert name in str(caught.value)
     assert str(tmp_path) not in str(caught.value)
+
+
+@pytest.mark.parametrize(("name", "text"), [("merge.en.md", MERGE), ("rewrite.zh.md", REWRITE)])
+def test_a_file_that_leaves_out_what_it_is_not_about_is_taken(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    PromptLibrary(tmp_path).check()
 
 
 def test_a_folder_that_is_not_there_is_named() -> None:

@@ -13,9 +13,11 @@ import pytest
 from historian.clock import FixedClock
 from historian.model import Owner, Scope
 from server.commands.queue import job_line
-from server.commands.status import status_lines
+from server.commands.status import profile_line, status_lines
 from server.owner.overview import Overview
 from tests.kit.home import Home, Person, home
+from tests.kit.reply import failing
+from tests.kit.speaking import speaking_home
 
 NEVER = "0123456789abcdef0123456789abcdef"
 
@@ -154,6 +156,19 @@ async def test_the_command_line_tells_of_the_whole_folder_what_memory_status_tel
         assert "no chat model is configured" in told
         assert "user:bob merged by rules: the model gave no usable answer" in told
         assert "all in effect" in told
+
+
+async def test_the_queue_names_the_profile_whose_merge_a_job_waits_for(tmp_path: Path) -> None:
+    """P28: `memory_status` calls the job pending, so the list of the queue is not empty without a word of it."""
+    async with speaking_home(tmp_path, lambda asked: failing(503)) as (house, _, _endpoint), house.client() as alice:
+        job_id = (await alice.call("end", observations=["Bo lives in Bern."]))["job_id"]
+        shown = Overview(house.household)
+        with anyio.fail_after(30):
+            while not (merges := shown.queue({})["merges"]):  # noqa: ASYNC110 - it can only be looked at
+                await anyio.sleep(0.05)
+        assert (await alice.call("memory_status", job_id=job_id))["job"]["step"] == "merge"
+        assert "user:alice waits for its merge until" in profile_line(merges[0])
+        assert "status 503" in profile_line(merges[0])
 
 
 # ---- what can be done
