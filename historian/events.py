@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from historian.audiences import audience_id, known_audiences
+from historian.audiences import audience_ids, known_audiences
 from historian.database import Database
 from historian.lexical import LexicalIndex
 from historian.model import Event, Origin, Owner, Reach
@@ -64,7 +64,7 @@ class EventStore:
 
     def add(self, events: Sequence[Event]) -> int:
         """Store events once each, in one transaction with audiences, evidence links and words; return how many."""
-        with self._database.write() as connection:
+        with self._database.join() as connection:
             return sum(self._add(connection, event) for event in events)
 
     def within(self, reach: Reach) -> ReadableEvents:
@@ -113,17 +113,16 @@ class EventStore:
         if cursor.rowcount == 0:
             return False
         row = int(cursor.lastrowid or 0)
-        audiences = event.owner.audiences(event.sender_id)
+        audiences = audience_ids(connection, event.owner.audiences(event.sender_id))
         connection.executemany(
-            "INSERT INTO event_audiences (audience_id, row) VALUES (?, ?)",
-            [(audience_id(connection, key), row) for key in audiences],
+            "INSERT INTO event_audiences (audience_id, row) VALUES (?, ?)", [(number, row) for number in audiences]
         )
         connection.executemany(
             _LINK,
             [(row, message_id, event.owner.key, _speaker_elsewhere(event)) for message_id in event.message_ids],
         )
         if event.same_as is None:
-            EVENT_WORDS.add(connection, row, event.text, audiences)
+            EVENT_WORDS.add_numbered(connection, row, event.text, audiences)
         return True
 
 
