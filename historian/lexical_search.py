@@ -160,10 +160,14 @@ class Search:
         holders: dict[str, list[int]] = {term: [] for term in terms}
         for first in range(0, len(terms), _AT_ONCE):
             some = terms[first : first + _AT_ONCE]
-            parts = [self._statement(f"{number}, f.rowid", joins, f'"{term}"') for number, term in enumerate(some)]
-            together = " UNION ALL ".join(f"SELECT * FROM ({statement})" for statement, _ in parts)
-            for number, row in self._connection.execute(together, [value for _, values in parts for value in values]):
-                holders[some[int(number)]].append(row)
+            parts = [self._statement("f.rowid AS row", joins, f'"{term}"') for term in some]
+            # one list a term: each row that SQLite hands over by itself lets other threads run, and waits for them
+            together = " UNION ALL ".join(
+                f"SELECT {number}, json_group_array(row) FROM ({statement})"
+                for number, (statement, _) in enumerate(parts)
+            )
+            found = self._connection.execute(together, [value for _, values in parts for value in values])
+            holders.update((some[int(number)], json.loads(rows)) for number, rows in found)
         return holders
 
     def _texts(self, expression: str) -> Iterator[Candidate]:

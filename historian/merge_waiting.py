@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -74,6 +75,10 @@ class MergeWaiting:
         found = [_statement(row) for row in rows]
         batch = [statement for statement in found if statement.shown_in == found[0].shown_in]
         return batch, len(batch) == len(found) < limit
+
+    def snapshot(self) -> AbstractContextManager[object]:
+        """Read all of a block as it stood at one moment."""
+        return self._database.snapshot()
 
     def held(self, review: int) -> list[Statement]:
         """Return the statements that wait for a review."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
@@ -120,11 +121,12 @@ class ProfileIndex:
 
     @staticmethod
     def _rows(connection: sqlite3.Connection, entity: Owner) -> dict[tuple[str, str], int]:
-        rows = connection.execute(
-            "SELECT text, shown_in, row FROM profile_lines WHERE entity_type = ? AND entity_id = ?",
+        (rows,) = connection.execute(  # all at once: row by row, other threads would run in between
+            "SELECT json_group_array(json_array(text, shown_in, row)) FROM profile_lines"
+            " WHERE entity_type = ? AND entity_id = ?",
             (entity.kind, entity.id),
-        )
-        return {(text, shown_in): row for text, shown_in, row in rows}
+        ).fetchone()
+        return {(text, shown_in): row for text, shown_in, row in json.loads(rows)}
 
 
 def _remove(connection: sqlite3.Connection, row: int) -> None:

@@ -22,7 +22,7 @@ from historian.merge_page import page_of
 from historian.merge_plan import Plan, verbatim
 from historian.merge_problems import GIVES_ORDERS
 from historian.merge_reviews import MergeReviews
-from historian.merge_waiting import MergeWaiting
+from historian.merge_waiting import MergeWaiting, Trouble
 from historian.model import Owner
 from historian.profile_drops import ProfileDrops
 from historian.retries import RetryPolicy
@@ -67,8 +67,10 @@ class ProfileMerger:
         with self._turn(entity):
             is_all = False
             while not is_all:
-                batch, is_all = self.waiting.batch(entity, BATCH)
-                done = self._merge_some(entity, batch) if batch else 0
+                with self.waiting.snapshot():
+                    batch, is_all = self.waiting.batch(entity, BATCH)
+                    trouble = self.waiting.trouble(entity) if batch and self.model.configured else None
+                done = self._merge_some(entity, batch, trouble) if batch else 0
                 if not done:
                     return
                 is_all = is_all and done == len(batch)  # what came meanwhile is merged by those who brought it
@@ -89,7 +91,7 @@ class ProfileMerger:
         found += [(by_rules, "profiles were merged by rules")] if by_rules else []
         return tuple(f"{what}: {len(which)} of them, since {_clause(which[-1].reason)}" for which, what in found)
 
-    def _merge_some(self, entity: Owner, batch: Sequence[Statement]) -> int:
+    def _merge_some(self, entity: Owner, batch: Sequence[Statement], trouble: Trouble | None) -> int:
         """Merge some of the statements, and return how many; none where they have to wait."""
         orders = [one for one in batch if looks_like_instruction(one.text)]
         if orders:
@@ -99,10 +101,9 @@ class ProfileMerger:
             self._by_rules(entity, batch)
             self.waiting.clear_trouble(entity)
             return len(batch)
-        return self._with_model(entity, batch)
+        return self._with_model(entity, batch, trouble)
 
-    def _with_model(self, entity: Owner, batch: Sequence[Statement]) -> int:
-        trouble = self.waiting.trouble(entity)
+    def _with_model(self, entity: Owner, batch: Sequence[Statement], trouble: Trouble | None) -> int:
         attempts = trouble.attempts if trouble is not None and not trouble.by_rules else 0
         if trouble is not None and attempts and self.clock.now() < trouble.not_before:
             return 0
