@@ -42,8 +42,8 @@ class Biographer:
     def read(self, entity: Owner) -> tuple[Profile | None, str | None]:
         """Return the profile as its file stands, and a warning where the file is broken; hand edits are noticed."""
         with self._lock(entity):
-            digest = self._store.digest(entity)
             profile, warning = self._store.read_or_recover(entity)
+            digest = profile.digest if profile is not None else self._store.digest(entity)
             self._discard(self._index.refresh(entity, profile, digest))
         return profile, warning
 
@@ -115,7 +115,8 @@ class Biographer:
         if merge.profile.lines or profile is not None:
             digest = self._store.write(merge.profile, expected=digest)
         with self._index.transaction():
-            gone = self._index.refresh(entity, merge.profile, digest)
+            renew = self._index.refresh if digest is None else self._index.replace
+            gone = renew(entity, merge.profile, digest)
             if also is not None:
                 also(digest or "", merge)
         self._discard(gone)

@@ -25,6 +25,11 @@ class _Line:
     calls: int = 0
     is_left: bool = False
 
+    def close(self) -> None:
+        for poster in self.posters.values():
+            poster.close()
+        self.client.close()
+
 
 class Connection:
     """Opens one client of an endpoint and keeps it. `timeout` bounds a whole answer, in seconds. Thread-safe."""
@@ -63,7 +68,7 @@ class Connection:
             line.calls -= 1
             is_last = line.is_left and not line.calls
         if is_last:
-            line.client.close()
+            line.close()
 
     def close(self) -> None:
         """Let go of the client. Asking again opens another one.
@@ -77,7 +82,7 @@ class Connection:
                 line.is_left = True
             is_idle = line is not None and not line.calls
         if line is not None and is_idle:
-            line.client.close()
+            line.close()
 
     def _opened(self) -> _Line:
         if self._line is None:

@@ -7,10 +7,11 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Generator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from functools import partial
 from pathlib import Path
 
+from historian.blocks import Block, sentence, translated
 from historian.durable import REAL_DISK, Disk, SharedFlush
 from historian.errors import StoreError, UnreadyStoreError
 from historian.schema import MIGRATIONS
@@ -19,30 +20,7 @@ BUSY_TIMEOUT_MS = 5_000
 """How long a statement waits for another process before the store is said to be in use."""
 
 _IDLE_READERS = 8
-_SENTENCES = {
-    sqlite3.SQLITE_FULL: "The disk is full, so the memory cannot be written; free some space and try again.",
-    sqlite3.SQLITE_READONLY: "The memory is read-only; make its data folder writable and try again.",
-    sqlite3.SQLITE_PERM: "The memory may not be opened; check the permissions of its data folder.",
-    sqlite3.SQLITE_CANTOPEN: "The memory cannot be opened; check that its data folder exists and is writable.",
-    sqlite3.SQLITE_BUSY: "The memory is in use by another process; try again in a moment.",
-    sqlite3.SQLITE_LOCKED: "The memory is in use by another process; try again in a moment.",
-    sqlite3.SQLITE_CORRUPT: "The memory's database is damaged; restore it from a backup or an export.",
-    sqlite3.SQLITE_NOTADB: "The memory's database is damaged; restore it from a backup or an export.",
-    sqlite3.SQLITE_IOERR: "The disk reported an error while the memory was read or written; check the disk.",
-}
-_UNREADY = frozenset(
-    {
-        sqlite3.SQLITE_FULL,
-        sqlite3.SQLITE_READONLY,
-        sqlite3.SQLITE_PERM,
-        sqlite3.SQLITE_CANTOPEN,
-        sqlite3.SQLITE_BUSY,
-        sqlite3.SQLITE_LOCKED,
-        sqlite3.SQLITE_IOERR,
-    }
-)
-"""Of these nobody's statement is the cause, and it may succeed later as it is."""
-_OTHERWISE = "The memory's database refused a statement; see the log and report it."
+_WHOLE, _PART, _JOINED = "whole", "part", "joined"
 _CLOSED = "The memory is closed; start it again."
 
 
@@ -64,14 +42,16 @@ class Database:
         self._pooling = threading.Lock()
         self._idle: list[sqlite3.Connection] = []
         self._closed = False
-        self._lazy = threading.local()
+        self._mine = _Mine()
+        self._blocks: list[str] = []
+        self._is_spoilt = False
         self._flushed = SharedFlush(partial(_flush_log, f"{path}-wal", disk))
-        with _translated():
+        with translated():
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 os.close(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600))
             except OSError as error:
-                raise StoreError(_SENTENCES[sqlite3.SQLITE_CANTOPEN]) from error
+                raise StoreError(sentence(sqlite3.SQLITE_CANTOPEN)) from error
             self._writer = self._connect()
             self._durability = "FULL"
             try:
@@ -81,8 +61,7 @@ class Database:
                 self._writer.close()
                 raise
 
-    @contextmanager
-    def write(self) -> Generator[sqlite3.Connection]:
+    def write(self) -> AbstractContextManager[sqlite3.Connection]:
         """Run a block as one durable transaction: committed when it ends, rolled back when it raises.
 
         Inside another `write()` of the same thread the block is part of that transaction: undone by itself if it
@@ -91,31 +70,28 @@ class Database:
         Raises:
             StoreError: the disk is full, the file is read-only, damaged or locked for 5 s, or the database is closed.
         """
-        with self._writing, _translated():
-            if self._closed:
-                raise StoreError(_CLOSED)
-            if self._writer.in_transaction:
-                with _savepoint(self._writer):
-                    yield self._writer
-                return
-            self._be_durable("NORMAL" if getattr(self._lazy, "on", False) else "FULL")
-            with _transaction(self._writer):
-                yield self._writer
+        return Block(self._begin_apart, self._end)
 
-    @contextmanager
-    def read(self) -> Generator[sqlite3.Connection]:
+    def join(self) -> AbstractContextManager[sqlite3.Connection]:
+        """Run a block as `write` does, for what is stored together with other things: inside a transaction of the same
+        thread nothing marks where the block began, and if it raises, that whole transaction is undone.
+        """
+        return Block(self._begin, self._end)
+
+    def read(self) -> AbstractContextManager[sqlite3.Connection]:
         """Lend a read-only connection whose statements all see one snapshot of the last commit.
 
         Raises:
             StoreError: the file cannot be read, is damaged, or the database is closed.
         """
-        with _translated():
-            connection = self._borrow()
-            try:
-                connection.execute("BEGIN")
-                yield connection
-            finally:
-                self._give_back(connection)
+        return Block(self._begin_reading, self._end_reading)
+
+    def snapshot(self) -> AbstractContextManager[object]:
+        """Let every `read()` of this thread in a block see one snapshot; what the block writes itself, it reads after.
+
+        Raises as `read`.
+        """
+        return Block(self._begin_snapshot, self._end_snapshot)
 
     @contextmanager
     def lazily(self) -> Generator[None]:
@@ -124,11 +100,11 @@ class Database:
         They are seen at once and survive the end of the process; only after a power cut the last ones may be missing.
         For work that is repeated then.
         """
-        self._lazy.on = True
+        self._mine.lazy = True
         try:
             yield
         finally:
-            self._lazy.on = False
+            self._mine.lazy = False
         self.flush()
 
     def flush(self) -> None:
@@ -144,7 +120,7 @@ class Database:
 
         Deleted text is overwritten in the file by `secure_delete`, but stays in the log until this ran.
         """
-        with self._writing, _translated():
+        with self._writing, translated():
             if self._closed:
                 raise StoreError(_CLOSED)
             self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -157,7 +133,7 @@ class Database:
         Raises:
             StoreError: a reader does not let go of the log within 5 s, or the disk is full.
         """
-        with self._writing, _translated():
+        with self._writing, translated():
             if self._closed:
                 raise StoreError(_CLOSED)
             self._writer.execute("PRAGMA temp_store = FILE")
@@ -168,7 +144,7 @@ class Database:
             deadline = time.monotonic() + BUSY_TIMEOUT_MS / 1000
             while self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
                 if time.monotonic() > deadline:
-                    raise UnreadyStoreError(_SENTENCES[sqlite3.SQLITE_BUSY])
+                    raise UnreadyStoreError(sentence(sqlite3.SQLITE_BUSY))
                 time.sleep(0.02)
 
     def close(self) -> None:
@@ -179,6 +155,88 @@ class Database:
                 connection.close()
             self._idle.clear()
             self._writer.close()
+
+    def _begin_apart(self) -> sqlite3.Connection:
+        return self._begin(apart=True)
+
+    def _begin(self, *, apart: bool = False) -> sqlite3.Connection:
+        self._writing.acquire()
+        try:
+            if self._closed:
+                raise StoreError(_CLOSED)
+            if not self._writer.in_transaction:
+                self._be_durable("NORMAL" if self._mine.lazy else "FULL")
+                self._writer.execute("BEGIN IMMEDIATE")
+                self._is_spoilt = False
+                self._blocks.append(_WHOLE)
+            elif apart:
+                self._writer.execute("SAVEPOINT part")
+                self._blocks.append(_PART)
+            else:
+                self._blocks.append(_JOINED)
+        except BaseException:
+            self._writing.release()
+            raise
+        return self._writer
+
+    def _end(self, failed: bool) -> None:
+        try:
+            kind = self._blocks.pop()
+            if kind is _JOINED:
+                self._is_spoilt = self._is_spoilt or failed
+            elif kind is _PART:
+                self._end_part(failed or self._is_spoilt)
+            else:
+                self._end_whole(failed or self._is_spoilt)
+            if kind is not _JOINED and self._is_spoilt and not failed:
+                raise StoreError(sentence(0))
+        finally:
+            self._writing.release()
+
+    def _end_part(self, failed: bool) -> None:
+        if self._writer.in_transaction:
+            if failed:
+                self._writer.execute("ROLLBACK TO part")
+                self._is_spoilt = False
+            self._writer.execute("RELEASE part")
+
+    def _end_whole(self, failed: bool) -> None:
+        try:
+            if not failed:
+                self._writer.execute("COMMIT")
+        finally:
+            if self._writer.in_transaction:
+                self._writer.execute("ROLLBACK")
+
+    def _begin_reading(self) -> sqlite3.Connection:
+        mine = self._mine
+        connection = mine.snapshot or self._opened_reader()
+        mine.lent.append(connection)
+        return connection
+
+    def _end_reading(self, _failed: bool) -> None:
+        connection = self._mine.lent.pop()
+        if connection is not self._mine.snapshot:
+            self._give_back(connection)
+
+    def _begin_snapshot(self) -> sqlite3.Connection:
+        connection = self._begin_reading()
+        self._mine.snapshot = connection
+        return connection
+
+    def _end_snapshot(self, failed: bool) -> None:
+        if self._mine.snapshot not in self._mine.lent[:-1]:
+            self._mine.snapshot = None
+        self._end_reading(failed)
+
+    def _opened_reader(self) -> sqlite3.Connection:
+        connection = self._borrow()
+        try:
+            connection.execute("BEGIN")
+        except BaseException:
+            self._give_back(connection)
+            raise
+        return connection
 
     def _be_durable(self, how: str) -> None:
         """Let the next commit be flushed, or not. Needs the write lock."""
@@ -235,42 +293,13 @@ def _flush_log(path: str, disk: Disk) -> None:
         os.close(descriptor)
 
 
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> Generator[None]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    finally:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
+class _Mine(threading.local):
+    """What a thread is about: whether its commits may become durable later, and what it reads from."""
 
-
-@contextmanager
-def _savepoint(connection: sqlite3.Connection) -> Generator[None]:
-    connection.execute("SAVEPOINT part")
-    done = False
-    try:
-        yield
-        done = True
-    finally:
-        if connection.in_transaction:
-            if not done:
-                connection.execute("ROLLBACK TO part")
-            connection.execute("RELEASE part")
-
-
-@contextmanager
-def _translated() -> Generator[None]:
-    """Turn what SQLite says into a sentence of ours; a broken constraint is the caller's fault and stays as it is."""
-    try:
-        yield
-    except sqlite3.IntegrityError:
-        raise
-    except sqlite3.DatabaseError as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        kind = UnreadyStoreError if code in _UNREADY else StoreError
-        raise kind(_SENTENCES.get(code, _OTHERWISE)) from error
+    def __init__(self) -> None:
+        self.lazy = False
+        self.lent: list[sqlite3.Connection] = []
+        self.snapshot: sqlite3.Connection | None = None
 
 
 def _until_free(action: Callable[[], object]) -> None:
@@ -297,10 +326,15 @@ def _migrate(connection: sqlite3.Connection) -> None:
     """Bring the tables up to date. Takes the write lock only if there is something to do, and looks again under it."""
     newest = len(MIGRATIONS)
     if _version(connection) < newest:
-        with _transaction(connection):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
             for step in range(_version(connection), newest):
                 for statement in MIGRATIONS[step]:
                     connection.execute(statement)
                 connection.execute(f"PRAGMA user_version = {step + 1}")
+            connection.execute("COMMIT")
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
     if _version(connection) > newest:
         raise StoreError("The memory was written by a newer version of Shiguan; upgrade this installation.")

@@ -7,9 +7,10 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import Any
 
-from historian.audiences import audience_id, known_audiences
+from historian.audiences import audience_ids, known_audiences
 from historian.database import Database
 from historian.lexical import LexicalIndex
 from historian.model import Event, Origin, Owner, Reach
@@ -23,14 +24,17 @@ EVENT_FIELDS = (
 _NAMES = ("row", *(name.strip() for name in EVENT_FIELDS.split(",")))
 _LINK = """
     INSERT OR IGNORE INTO event_messages (event_row, message_row)
-    SELECT ?, row FROM messages
-    WHERE message_id = ? AND (owner_key = ? OR (owner_key GLOB 'group:*' AND sender_id = ?))
+    SELECT json_extract(j.value, '$[0]'), m.row
+    FROM json_each(?) AS j CROSS JOIN messages AS m ON m.message_id = json_extract(j.value, '$[1]')
+    WHERE m.owner_key = ? OR (m.owner_key GLOB 'group:*' AND m.sender_id = ?)
 """
 _LINKED = """
     (SELECT json_group_array(m.message_id) FROM event_messages k JOIN messages m ON m.row = k.message_row
      WHERE k.event_row = e.row)
 """
 _LAST = (1 << 63) - 1
+_AT_ONCE = 20
+"""Events that one statement stores."""
 EVENT_WORDS = LexicalIndex("events", table="events", time="t.epoch_ms")
 """The word index over event texts."""
 
@@ -64,8 +68,15 @@ class EventStore:
 
     def add(self, events: Sequence[Event]) -> int:
         """Store events once each, in one transaction with audiences, evidence links and words; return how many."""
-        with self._database.write() as connection:
-            return sum(self._add(connection, event) for event in events)
+        prepared = [(event, _values(event)) for event in events]
+        alike = groupby(prepared, lambda one: (one[0].owner, one[0].sender_id))
+        parts = [[*some] for _, some in alike]
+        with self._database.join() as connection:
+            return sum(
+                self._add(connection, part[first : first + _AT_ONCE])
+                for part in parts
+                for first in range(0, len(part), _AT_ONCE)
+            )
 
     def within(self, reach: Reach) -> ReadableEvents:
         """Return the events that `reach` may read."""
@@ -105,26 +116,23 @@ class EventStore:
             ).fetchone()
         return stored_event(row).event if row else None
 
-    def _add(self, connection: sqlite3.Connection, event: Event) -> bool:
-        marks = ", ".join("?" * 25)
-        cursor = connection.execute(
-            f"INSERT OR IGNORE INTO events ({EVENT_FIELDS}, mark, epoch_ms) VALUES ({marks})", _values(event)
-        )
-        if cursor.rowcount == 0:
-            return False
-        row = int(cursor.lastrowid or 0)
-        audiences = event.owner.audiences(event.sender_id)
-        connection.executemany(
-            "INSERT INTO event_audiences (audience_id, row) VALUES (?, ?)",
-            [(audience_id(connection, key), row) for key in audiences],
-        )
-        connection.executemany(
-            _LINK,
-            [(row, message_id, event.owner.key, _speaker_elsewhere(event)) for message_id in event.message_ids],
-        )
-        if event.same_as is None:
-            EVENT_WORDS.add(connection, row, event.text, audiences)
-        return True
+    def _add(self, connection: sqlite3.Connection, events: Sequence[tuple[Event, Sequence[object]]]) -> int:
+        """Add some of one owner and speaker: statements hold up everybody who writes, whatever they are about."""
+        first = events[0][0]
+        added = _inserted(connection, events)
+        new = [(added.pop(event.event_id), event) for event, _ in events if event.event_id in added]
+        if not new:
+            return 0
+        audiences = audience_ids(connection, first.owner.audiences(first.sender_id))
+        places = [value for number in audiences for row, _ in new for value in (number, row)]
+        lists = ", ".join(["(?, ?)"] * (len(places) // 2))
+        connection.execute(f"INSERT INTO event_audiences (audience_id, row) VALUES {lists}", places)
+        links = [(row, message_id) for row, event in new for message_id in event.message_ids]
+        if links:
+            connection.execute(_LINK, (json.dumps(links), first.owner.key, _speaker_elsewhere(first)))
+        texts = [(row, event.text) for row, event in new if event.same_as is None]
+        EVENT_WORDS.add_all(connection, texts, audiences)
+        return len(new)
 
 
 class ReadableEvents:
@@ -239,6 +247,16 @@ class ReadableEvents:
                 " ORDER BY e.row",
                 [*values, *audiences],
             ).fetchall()
+
+
+def _inserted(connection: sqlite3.Connection, events: Sequence[tuple[Event, Sequence[object]]]) -> dict[str, int]:
+    """Insert those of one owner that are new; return the row of each by its id."""
+    lists = ", ".join([f"({', '.join('?' * 25)})"] * len(events))
+    found = connection.execute(
+        f"INSERT OR IGNORE INTO events ({EVENT_FIELDS}, mark, epoch_ms) VALUES {lists} RETURNING event_id, row",
+        [value for _, values in events for value in values],
+    )
+    return dict(found.fetchall())
 
 
 def _speaker_elsewhere(event: Event) -> str | None:

@@ -112,9 +112,10 @@ class EvidenceFinder:
         found = [stored.message for stored in readable.get([known])] if known is not None else []
         if found and (found[0].meta.get("via") != "end" or work.ended_at - found[0].ts < SAME_TURN):
             return found[:1]
-        made = f"end:{work.job_id}"
-        self._record.append(owner, [_stand_in(work, made, text, cut)])
-        return [stored.message for stored in readable.get([made])]
+        made = _stand_in(work, f"end:{work.job_id}", text, cut)
+        if self._record.append(owner, [made]).inserted:
+            return [made]
+        return [stored.message for stored in readable.get([made.message_id])]
 
     def _unsaid(self, work: TurnWork) -> list[Message]:
         """Messages of the last half hour that share words with the observations: the host records, the model forgot."""

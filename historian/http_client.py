@@ -16,6 +16,7 @@ from urllib.request import getproxies, proxy_bypass
 import httpx2
 from typing_extensions import override
 
+from historian.direct_http import DirectConnections
 from historian.errors import ModelSettingsError
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 CONNECT_SECONDS = 10.0
 LONGEST_ANSWER = 16 * 1024 * 1024
 """Bytes; a thousand vectors of some thousand numbers stay below."""
+HTTP_OK, HTTP_MOVED, HTTP_REFUSED = 200, 300, 400
 OPENAI = "https://api.openai.com/v1"
 
 
@@ -68,6 +70,12 @@ class Poster:
         given = {name: value for name, value in client.default_headers.items() if isinstance(value, str)}
         given["Authorization"] = f"Bearer {client.api_key}"
         self._headers = httpx2.Headers({**connections.headers, **given})
+        self._direct: DirectConnections | None = None
+        if _proxy(self._url) is None and not self._url.userinfo:
+            timeout = connections.timeout.read or CONNECT_SECONDS
+            self._direct = DirectConnections(self._url, timeout, min(timeout, CONNECT_SECONDS), LONGEST_ANSWER)
+            self._head = _head(self._url, self._headers)
+            weakref.finalize(self, self._direct.close)
 
     def post(self, body: Mapping[str, Any]) -> bytes:
         """Send a request and return the body of the answer.
@@ -79,16 +87,44 @@ class Poster:
         import openai
 
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
-        request = httpx2.Request("POST", self._url, headers=self._headers, content=content)
         try:
-            answer = self._connections.send(request)
+            answer = self._answer(content)
         except httpx2.TimeoutException as error:
-            raise openai.APITimeoutError(request=request) from error
+            raise openai.APITimeoutError(request=self._request(content)) from error
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:
-            raise openai.APIConnectionError(request=request) from error
+            raise openai.APIConnectionError(request=self._request(content)) from error
+        if isinstance(answer, bytes):
+            return answer
         if answer.is_success:
             return answer.content
         raise _status_error(answer)
+
+    def close(self) -> None:
+        """Let go of the connections that nobody speaks over."""
+        if self._direct is not None:
+            self._direct.close()
+
+    def _answer(self, content: bytes) -> bytes | httpx2.Response:
+        """Return the body of a plain answer, or one that there is more to say of."""
+        if self._direct is not None:
+            found = self._direct.send(b"%scontent-length: %d\r\n\r\n%s" % (self._head, len(content), content))
+            if found.status == HTTP_OK and not any(name.lower() == "content-encoding" for name, _ in found.headers):
+                return found.body
+            if not HTTP_MOVED <= found.status < HTTP_REFUSED:
+                return found.response(self._request(content))
+        return self._connections.send(self._request(content))  # through a proxy, or to where it has moved
+
+    def _request(self, content: bytes) -> httpx2.Request:
+        return httpx2.Request("POST", self._url, headers=self._headers, content=content)
+
+
+def _head(url: httpx2.URL, headers: httpx2.Headers) -> bytes:
+    """Return the head of a request, save for its length and its end."""
+    made = httpx2.Request("POST", url, headers={**headers, "accept-encoding": "identity"}).headers
+    lines = [
+        b"%s: %s\r\n" % pair for pair in made.raw if pair[0].lower() not in (b"content-length", b"transfer-encoding")
+    ]
+    return b"POST %s HTTP/1.1\r\n%s" % (url.raw_path, b"".join(lines))
 
 
 def _status_error(answer: httpx2.Response) -> Exception:

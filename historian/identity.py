@@ -64,6 +64,8 @@ def check_identity(
     `context` holds texts that may only disambiguate, `known_names` the people of the conversation, `allowed` the dates
     and times that a resolver put in place of relative ones (only with these may the numbers of a relative time go).
     """
+    if rewrite == observation:
+        return ()
     return (
         *_figure_drifts(observation, rewrite, context, known_names, allowed),
         *_polarity_drifts(observation, rewrite),
@@ -80,7 +82,8 @@ def _figure_drifts(
     observation: str, rewrite: str, context: Sequence[str], known_names: Collection[str], allowed: Collection[str]
 ) -> list[Drift]:
     said, written = figures(_without(observation, known_names)), figures(_without(rewrite, known_names))
-    others = [figures(text) for text in (*context, *known_names, *allowed)]
+    is_new = bool(written.ids - said.ids or written.numbers - said.numbers)  # else nobody need have said it
+    others = [figures(text) for text in (*context, *known_names, *allowed)] if is_new else []
     ids = said.ids.union(*(other.ids for other in others))
     numbers = said.numbers.union(clock_readings(observation), *(other.numbers for other in others))
     soft = replaceable(observation) if allowed else frozenset[str]()

@@ -67,6 +67,8 @@ class Material:
 
 def check_wording(material: Material, rewrite: str) -> tuple[Drift, ...]:
     """Return how the words of `rewrite` depart from what it was made of; an empty tuple means they do not."""
+    if rewrite == material.observation == material.by_rules:
+        return ()
     said, written = _Words(material.observation), _Words(rewrite)
     return (
         *_language(material.observation, rewrite),

@@ -9,7 +9,7 @@ the folded text. A second field (the neighbours of a message) would be terms wit
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from historian.audiences import audience_ids, known_audiences
 from historian.fold import fold, terms
@@ -44,12 +44,30 @@ class LexicalIndex:
         self, connection: sqlite3.Connection, row: int, text: str, audiences: Iterable[int], role: str | None = None
     ) -> None:
         """Do as `add` with the numbers of the audiences, for callers that have them."""
+        self.add_all(connection, [(row, text)], audiences, role)
+
+    def add_all(
+        self,
+        connection: sqlite3.Connection,
+        texts: Sequence[tuple[int, str]],
+        audiences: Iterable[int],
+        role: str | None = None,
+    ) -> None:
+        """Do as `add_numbered` for some rows with the same audiences: two statements, however many there are."""
+        if not texts:
+            return
         tokens = [f"{_AUDIENCE}{number}" for number in audiences]
         if role is not None:
             tokens.append(_ROLE + role)
-        name, scope, folded = self._tables.name, " ".join(tokens), fold(text)
-        connection.execute(f"INSERT INTO {name}_lexical (row, scope, folded) VALUES (?, ?, ?)", (row, scope, folded))
-        connection.execute(f"INSERT INTO {name}_fts (rowid, terms) VALUES (?, ?)", (row, _document(scope, folded)))
+        name, scope = self._tables.name, " ".join(tokens)
+        rows = [(row, scope, fold(text)) for row, text in texts]
+        lists = ", ".join(["(?, ?, ?)"] * len(rows))
+        connection.execute(
+            f"INSERT INTO {name}_lexical (row, scope, folded) VALUES {lists}", [value for row in rows for value in row]
+        )
+        documents = [value for row, _, folded in rows for value in (row, _document(scope, folded))]
+        lists = ", ".join(["(?, ?)"] * len(rows))
+        connection.execute(f"INSERT INTO {name}_fts (rowid, terms) VALUES {lists}", documents)
 
     def remove(self, connection: sqlite3.Connection, row: int) -> None:
         """Take a row out; an unknown one is no error. Needs a write transaction."""

@@ -20,6 +20,8 @@ _SCANNED = 20_000
 _BASE = " CROSS JOIN {} AS t ON t.row = f.rowid"
 _TEXT = " CROSS JOIN {}_lexical AS l ON l.row = f.rowid"
 _POOL = 300
+_AT_ONCE = 32
+"""Terms that are looked up by one statement."""
 # What a lone character says in a ranked search, against a word or a pair, and how much of them a row needs.
 _LONE_WEIGHT = 0.3
 _LONE_NEEDED = 0.25
@@ -145,16 +147,28 @@ class Search:
 
     def mentions(self, node: Node) -> Mentions:
         """Return the rows that have any term of a query."""
-        holders = {term: self._rows(f'"{term}"') for term in any_terms(node)}
+        holders = self._holders([*any_terms(node)])
         # A pair that no text has is most often the seam between two words, which says nothing.
         kept = [term for term in holders if holders[term] or not (has_cjk(term) and len(term) > 1)]
         total = max([self._count(), *(len(rows) for rows in holders.values())])
         weights = {term: idf(total, len(holders[term])) * (_LONE_WEIGHT if _is_lone(term) else 1.0) for term in kept}
         return Mentions(weights, {term: holders[term] for term in kept}, total)
 
-    def _rows(self, expression: str) -> list[int]:
+    def _holders(self, terms: Sequence[str]) -> dict[str, list[int]]:
+        """Return the rows of each term, looked up together: a statement costs as much as what it finds."""
         joins = _BASE.format(self._tables.base) if self._within.condition else ""
-        return [row for (row,) in self._select("f.rowid", joins, expression)]
+        holders: dict[str, list[int]] = {term: [] for term in terms}
+        for first in range(0, len(terms), _AT_ONCE):
+            some = terms[first : first + _AT_ONCE]
+            parts = [self._statement("f.rowid AS row", joins, f'"{term}"') for term in some]
+            # one list a term: each row that SQLite hands over by itself lets other threads run, and waits for them
+            together = " UNION ALL ".join(
+                f"SELECT {number}, json_group_array(row) FROM ({statement})"
+                for number, (statement, _) in enumerate(parts)
+            )
+            found = self._connection.execute(together, [value for _, values in parts for value in values])
+            holders.update((some[int(number)], json.loads(rows)) for number, rows in found)
+        return holders
 
     def _texts(self, expression: str) -> Iterator[Candidate]:
         joins = _TEXT.format(self._tables.name)
@@ -165,6 +179,9 @@ class Search:
 
     def _select(self, columns: str, joins: str, expression: str) -> sqlite3.Cursor:
         """Walk the rows that match, newest row first, at most `_SCANNED`."""
+        return self._connection.execute(*self._statement(columns, joins, expression))
+
+    def _statement(self, columns: str, joins: str, expression: str) -> tuple[str, Sequence[object]]:
         name, within = self._tables.name, self._within
         conditions = [f"{name}_fts MATCH ?"]
         parameters: list[object] = [f"({self._scope}) AND ({expression})"]
@@ -175,11 +192,11 @@ class Search:
         if within.condition:
             conditions.append(f"({within.condition})")
             parameters.extend(within.parameters)
-        return self._connection.execute(
+        statement = (
             f"SELECT {columns} FROM {name}_fts AS f{joins} WHERE {' AND '.join(conditions)}"
-            f" ORDER BY f.rowid DESC LIMIT {_SCANNED}",
-            parameters,
+            f" ORDER BY f.rowid DESC LIMIT {_SCANNED}"
         )
+        return statement, parameters
 
     def _count(self) -> int:
         """Return how many rows the asker may read, counting no further than a term is followed."""

@@ -88,26 +88,26 @@ class Likeness:
 
     def same_as(self, owner: Owner, text: str, but: Collection[str] = ()) -> StoredEvent | None:
         """Return the earliest event of this owner, save for those with the ids `but`, that says the same, or None."""
-        equal = self.events.saying(owner, text, but)
-        if equal is not None or not self.engine.ready.is_set():
-            return equal
-        near = [found for found in self._candidates(owner, text, but) if near_statement(found.event.text, text)]
+        with self.database.snapshot():
+            equal = self.events.saying(owner, text, but)
+            if equal is not None or not self.engine.ready.is_set():
+                return equal
+            near = self._near(owner, text, but)
         alike = self._paraphrases(text, near)
         return min(alike, key=lambda found: found.row, default=None)
 
-    def _candidates(self, owner: Owner, text: str, but: Collection[str]) -> list[StoredEvent]:
+    def _near(self, owner: Owner, text: str, but: Collection[str]) -> list[StoredEvent]:
         reach = frozenset({owner.key})
         with self.database.read() as connection:
             hits = EVENT_WORDS.search(connection, reach, text, limit=CANDIDATES, ranked=True).hits
-        found = self.events.within(reach).rows(hit.row for hit in hits)
-        return [
-            one
-            for one in found
-            if one.event.owner == owner
-            and one.event.has_new_info
-            and one.event.same_as is None
-            and one.event.event_id not in but
+        readable = self.events.within(reach)
+        likely = [
+            one.row
+            for one in (readable.sketches(hit.row for hit in hits) if hits else ())
+            if one.has_new_info and not one.is_repeat and near_statement(one.text, text)
         ]
+        found = readable.rows(likely) if likely else []  # most often nothing is near
+        return [one for one in found if one.event.owner == owner and one.event.event_id not in but]
 
     def _paraphrases(self, text: str, near: Sequence[StoredEvent]) -> list[StoredEvent]:
         """Return those that the embedder takes for the same; none while it cannot be asked."""

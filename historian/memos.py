@@ -20,7 +20,7 @@ class MemoStore:
 
     def add(self, owner: Owner, author_key: str | None, request_id: str, memo: Memo) -> bool:
         """Keep a memo once per job, let go of those beyond the newest 200 of its owner, and say whether it was new."""
-        with self._database.write() as connection:
+        with self._database.join() as connection:
             added = connection.execute(
                 "INSERT OR IGNORE INTO memos (owner_key, author_key, request_id, job_id, text, ts_ms, zone)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -35,9 +35,9 @@ class MemoStore:
                 ),
             )
             connection.execute(
-                "DELETE FROM memos WHERE owner_key = ? AND row NOT IN"
-                " (SELECT row FROM memos WHERE owner_key = ? ORDER BY ts_ms DESC, row DESC LIMIT ?)",
-                (owner.key, owner.key, KEEP),
+                "DELETE FROM memos WHERE row IN (SELECT row FROM memos WHERE owner_key = ?"
+                " ORDER BY ts_ms DESC, row DESC LIMIT -1 OFFSET ?)",
+                (owner.key, KEEP),
             )
         return added.rowcount > 0
 

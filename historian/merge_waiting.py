@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -49,7 +50,7 @@ class MergeWaiting:
     def add(self, entity: Owner, events: Sequence[Event], *, shown_in: str, name: str | None, job_id: str) -> None:
         """Let the statements of stored events wait, once each. `name` is the entity's, where it is known."""
         now = _ms(self._clock.now())
-        with self._database.write() as connection:
+        with self._database.join() as connection:
             connection.executemany(
                 "INSERT OR IGNORE INTO merge_waiting"
                 " (entity_type, entity_id, shown_in, owner_key, event_id, name, job_id, since_ms)"
@@ -62,13 +63,22 @@ class MergeWaiting:
 
     def next(self, entity: Owner, limit: int) -> list[Statement]:
         """Return the oldest statements that are not held for review: at most `limit`, all shown in the same place."""
+        return self.batch(entity, limit)[0]
+
+    def batch(self, entity: Owner, limit: int) -> tuple[list[Statement], bool]:
+        """Return what `next` does, and whether that is all that waits for this entity and is not held."""
         with self._database.read() as connection:
             rows = connection.execute(
                 f"{_STATEMENTS} WHERE w.review IS NULL AND {_OF} ORDER BY w.row LIMIT ?",
                 (entity.kind, entity.id, limit),
             ).fetchall()
         found = [_statement(row) for row in rows]
-        return [statement for statement in found if statement.shown_in == found[0].shown_in]
+        batch = [statement for statement in found if statement.shown_in == found[0].shown_in]
+        return batch, len(batch) == len(found) < limit
+
+    def snapshot(self) -> AbstractContextManager[object]:
+        """Read all of a block as it stood at one moment."""
+        return self._database.snapshot()
 
     def held(self, review: int) -> list[Statement]:
         """Return the statements that wait for a review."""
@@ -153,7 +163,7 @@ class MergeWaiting:
             )
 
     def _each(self, statement: str, entity: Owner, statements: Sequence[Statement], values: tuple[object, ...]) -> None:
-        with self._database.write() as connection:
+        with self._database.join() as connection:
             connection.executemany(
                 f"{statement} WHERE entity_type = ? AND entity_id = ? AND shown_in = ? AND event_id = ?",
                 [(*values, entity.kind, entity.id, one.shown_in, one.event_id) for one in statements],

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from historian.audiences import audience_id, known_audiences
+from historian.audiences import audience_ids, known_audiences
 from historian.database import Database
 from historian.lexical import LexicalIndex
 from historian.model import EntityType, Owner, Reach
@@ -51,8 +52,12 @@ class ProfileIndex:
         """Make the rows of one entity those of its profile, if the file changed; return the rows that are gone."""
         if self.digest(entity) == digest:
             return []
+        return self.replace(entity, profile, digest)
+
+    def replace(self, entity: Owner, profile: Profile | None, digest: str | None) -> list[int]:
+        """Do as `refresh` for a file that is known to have changed."""
         wanted = {line.key: line for line in profile.lines} if profile else {}
-        with self._database.write() as connection:
+        with self._database.join() as connection:
             known = self._rows(connection, entity)
             gone = [row for key, row in known.items() if key not in wanted]
             for row in gone:
@@ -116,11 +121,12 @@ class ProfileIndex:
 
     @staticmethod
     def _rows(connection: sqlite3.Connection, entity: Owner) -> dict[tuple[str, str], int]:
-        rows = connection.execute(
-            "SELECT text, shown_in, row FROM profile_lines WHERE entity_type = ? AND entity_id = ?",
+        (rows,) = connection.execute(  # all at once: row by row, other threads would run in between
+            "SELECT json_group_array(json_array(text, shown_in, row)) FROM profile_lines"
+            " WHERE entity_type = ? AND entity_id = ?",
             (entity.kind, entity.id),
-        )
-        return {(text, shown_in): row for text, shown_in, row in rows}
+        ).fetchone()
+        return {(text, shown_in): row for text, shown_in, row in json.loads(rows)}
 
 
 def _remove(connection: sqlite3.Connection, row: int) -> None:
@@ -130,7 +136,7 @@ def _remove(connection: sqlite3.Connection, row: int) -> None:
 
 
 def _add(connection: sqlite3.Connection, entity: Owner, line: ProfileLine) -> None:
-    audiences = line_audiences(entity, line.shown_in)
+    audiences = audience_ids(connection, line_audiences(entity, line.shown_in))
     at = int((line.last_seen or _NEVER).timestamp() * 1000)
     cursor = connection.execute(
         "INSERT INTO profile_lines (entity_type, entity_id, shown_in, text, epoch_ms) VALUES (?, ?, ?, ?, ?)",
@@ -138,7 +144,6 @@ def _add(connection: sqlite3.Connection, entity: Owner, line: ProfileLine) -> No
     )
     row = int(cursor.lastrowid or 0)
     connection.executemany(
-        "INSERT INTO profile_line_audiences (audience_id, row) VALUES (?, ?)",
-        [(audience_id(connection, key), row) for key in audiences],
+        "INSERT INTO profile_line_audiences (audience_id, row) VALUES (?, ?)", [(number, row) for number in audiences]
     )
-    PROFILE_WORDS.add(connection, row, line.text, audiences)
+    PROFILE_WORDS.add_numbered(connection, row, line.text, audiences)

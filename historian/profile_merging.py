@@ -22,7 +22,7 @@ from historian.merge_page import page_of
 from historian.merge_plan import Plan, verbatim
 from historian.merge_problems import GIVES_ORDERS
 from historian.merge_reviews import MergeReviews
-from historian.merge_waiting import MergeWaiting
+from historian.merge_waiting import MergeWaiting, Trouble
 from historian.model import Owner
 from historian.profile_drops import ProfileDrops
 from historian.retries import RetryPolicy
@@ -65,9 +65,15 @@ class ProfileMerger:
             ConflictError: somebody edits the file again and again.
         """
         with self._turn(entity):
-            while batch := self.waiting.next(entity, BATCH):
-                if not self._merge_some(entity, batch):
+            is_all = False
+            while not is_all:
+                with self.waiting.snapshot():
+                    batch, is_all = self.waiting.batch(entity, BATCH)
+                    trouble = self.waiting.trouble(entity) if batch and self.model.configured else None
+                done = self._merge_some(entity, batch, trouble) if batch else 0
+                if not done:
                     return
+                is_all = is_all and done == len(batch)  # what came meanwhile is merged by those who brought it
 
     def merge_due(self) -> int:
         """Merge what waits and whose time has come, for everybody; return how many entities. Raises as above."""
@@ -85,28 +91,27 @@ class ProfileMerger:
         found += [(by_rules, "profiles were merged by rules")] if by_rules else []
         return tuple(f"{what}: {len(which)} of them, since {_clause(which[-1].reason)}" for which, what in found)
 
-    def _merge_some(self, entity: Owner, batch: Sequence[Statement]) -> bool:
-        """Merge some of the statements, or say that they have to wait."""
+    def _merge_some(self, entity: Owner, batch: Sequence[Statement], trouble: Trouble | None) -> int:
+        """Merge some of the statements, and return how many; none where they have to wait."""
         orders = [one for one in batch if looks_like_instruction(one.text)]
         if orders:
             self._hold(entity, orders, verbatim(orders[0].shown_in, orders), (GIVES_ORDERS,))
-            return True
+            return len(orders)
         if not self.model.configured:
             self._by_rules(entity, batch)
             self.waiting.clear_trouble(entity)
-            return True
-        return self._with_model(entity, batch)
+            return len(batch)
+        return self._with_model(entity, batch, trouble)
 
-    def _with_model(self, entity: Owner, batch: Sequence[Statement]) -> bool:
-        trouble = self.waiting.trouble(entity)
+    def _with_model(self, entity: Owner, batch: Sequence[Statement], trouble: Trouble | None) -> int:
         attempts = trouble.attempts if trouble is not None and not trouble.by_rules else 0
         if trouble is not None and attempts and self.clock.now() < trouble.not_before:
-            return False
+            return 0
         profile, _ = self.biographer.read(entity)
         seen = [one for one in batch if profile is not None and one.event_id in profile.events]
         if seen:
             self.waiting.done(entity, seen)
-            return True
+            return len(seen)
         page = page_of(profile, entity, batch, self.clock.now())
         try:
             proposal = self.model.propose(page)
@@ -114,7 +119,7 @@ class ProfileMerger:
             if attempts < self.retries.max_retries:
                 wait = timedelta(seconds=self.retries.delay(attempts + 1, error.retry_after))
                 self.waiting.postpone(entity, attempts=attempts + 1, reason=str(error), until=self.clock.now() + wait)
-                return False
+                return 0
             self._fall_back(entity, page.statements, str(error))
         except (ModelError, NotConfiguredError) as error:
             self._fall_back(entity, page.statements, str(error))
@@ -124,8 +129,9 @@ class ProfileMerger:
                 self._hold(entity, page.statements, proposal.plan, proposal.suspicions)
             else:
                 self._carry_out(entity, page.statements, proposal.plan)
-            self.waiting.clear_trouble(entity)
-        return True
+            if trouble is not None or proposal.suspicions:  # holding too many is a trouble of its own
+                self.waiting.clear_trouble(entity)
+        return len(page.statements)
 
     def _carry_out(self, entity: Owner, statements: Sequence[Statement], plan: Plan) -> None:
         make = partial(

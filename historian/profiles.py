@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TypeAlias, get_args
 
 from historian.clock import Clock
-from historian.durable import DiskErrors, write_durably
+from historian.durable import DiskErrors, FolderSync, write_durably
 from historian.errors import ConflictError, InvalidInputError, StoreError
 from historian.ids import MAX_ID_LENGTH, safe_name
 from historian.model import EntityType, Owner
@@ -31,7 +31,7 @@ from historian.revisions import Revision, Revisions, make_folder
 _KINDS: tuple[EntityType, ...] = get_args(EntityType)
 _HEAD_LINES = 8
 Clean: TypeAlias = Callable[[bytes], bytes | None]
-PARSED_KEPT = 64
+PARSED_KEPT = 256
 """Files whose content is remembered, as read: one change of a profile reads its file more than once."""
 
 
@@ -66,6 +66,8 @@ class ProfileStore:
         self._keep = revision_keep
         self._lock = threading.Lock()
         self._parsed: OrderedDict[tuple[Owner, str], Profile] = OrderedDict()
+        folders = (self._root / f"{kind}s" for kind in _KINDS)
+        self._syncs = {folder: FolderSync(folder) for folder in folders}  # those who write at once flush it once
 
     def read(self, entity: Owner) -> Profile | None:
         """Return the profile, with hand edits taken in, or None where there is no file.
@@ -125,7 +127,7 @@ class ProfileStore:
         with DiskErrors():
             files.revisions.note_written(data)
             make_folder(files.path.parent)
-            write_durably(files.path, data)
+            write_durably(files.path, data, sync=self._syncs[files.path.parent])
         digest = digest_of(data)
         if _is_plain(written):
             self._remember(replace(written, digest=digest), digest)  # reading it would give exactly that
@@ -199,7 +201,7 @@ class ProfileStore:
             if current is None:
                 files.revisions.note_written(data)
                 make_folder(files.path.parent)
-                write_durably(files.path, data)
+                write_durably(files.path, data, sync=self._syncs[files.path.parent])
         return current is None
 
     def purge(self, entity: Owner, clean: Clean, clean_version: Clean) -> tuple[bool, int]:
@@ -218,7 +220,7 @@ class ProfileStore:
                 files.path.unlink(missing_ok=True)
             else:
                 files.revisions.note_written(cleaned)
-                write_durably(files.path, cleaned)
+                write_durably(files.path, cleaned, sync=self._syncs[files.path.parent])
         return True, versions
 
     def data(self, entity: Owner) -> bytes | None:

@@ -92,8 +92,11 @@ class ReadableRecord:
         What is unknown or somebody else's is absent. An id that several owners in reach use gives several messages.
         """
         ids = list(dict.fromkeys(message_ids))
-        rows = self.rows_of(ids)
-        by_row = self.rows(row for id_rows in rows.values() for row in id_rows)
+        if not ids:
+            return []
+        with self._database.snapshot():
+            rows = self.rows_of(ids)
+            by_row = self.rows(row for id_rows in rows.values() for row in id_rows) if rows else {}
         ordered = dict.fromkeys(row for message_id in ids for row in rows.get(message_id, ()))
         return [by_row[row] for row in ordered if row in by_row]
 

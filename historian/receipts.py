@@ -37,26 +37,24 @@ class ReceiptStore:
     def begin(
         self, job_id: str, owner: Owner, *, mark: str, request_id: str, created_at: datetime, end_seq: int | None = None
     ) -> ReceiptRow:
-        """Enter a job once and return its row; a repeated call returns what stands there.
+        """Enter a job once and return its row; a repeated call returns what stands there. Joins a transaction.
 
         The `end_seq` of the row is the one that the host named, if no other content of this owner and request has it,
         and else the next one, so that two different `end` calls of one request never share event ids.
         """
-        with self._database.write() as connection:
+        with self._database.join() as connection:
             known = _row(connection, job_id)
             if known is not None:
                 return known
             sequence = _sequence(connection, owner, request_id, mark, end_seq)
+            created_ms = int(created_at.timestamp() * 1000)
             connection.execute(
                 "INSERT INTO receipts"
                 " (job_id, owner_key, fingerprint, request_id, end_seq, state, receipt_json, created_ms)"
                 " VALUES (?, ?, ?, ?, ?, 'processing', '{}', ?)",
-                (job_id, owner.key, mark, request_id, sequence, int(created_at.timestamp() * 1000)),
+                (job_id, owner.key, mark, request_id, sequence, created_ms),
             )
-            made = _row(connection, job_id)
-        if made is None:
-            raise LookupError(job_id)
-        return made
+        return _made((job_id, "processing", None, 0, None, created_ms, sequence, "{}"))
 
     def settle(self, job_id: str, state: JobState, *, error: str | None, attempts: int, now: datetime) -> None:
         """Record the outcome of a job."""

@@ -150,8 +150,7 @@ class _Appending:
         self._tombstones = Tombstones(connection, owner.key)
         self._audiences: dict[str | None, tuple[int, ...]] = {}
         self._participants: set[tuple[str | None, str | None]] = {(None, None)}
-        stand_ins = "SELECT EXISTS (SELECT 1 FROM messages WHERE stand_in = 1 AND owner_key = ?)"
-        self._has_stand_ins = bool(connection.execute(stand_ins, (owner.key,)).fetchone()[0])
+        self._stand_ins: bool | None = None
         self.inserted = 0
         self.replaced: list[tuple[int, int]] = []
 
@@ -169,18 +168,24 @@ class _Appending:
             return known
         turn = Turn(self._owner.key, message.role, message.content, message.conversation_id, epoch_ms(message.ts))
         if not is_stand_in(message):
-            standing_in = find_stand_in(self._connection, turn) if self._has_stand_ins else None
+            standing_in = find_stand_in(self._connection, turn) if self._has_stand_ins() else None
             return self._insert(message) if standing_in is None else self._replace(standing_in, message)
         cut = message.meta.get("cut")
         turn = replace(turn, cut=cut if isinstance(cut, int) else CLIP)
         if message.meta.get("conversation") == "unknown":
             turn = replace(turn, conversation_id=None)
-        self._has_stand_ins = True
+        self._stand_ins = True
         real = find_turn(self._connection, turn, real_only=True)
         if real is None:
             return self._insert(message)
         self._alias(message.message_id, real[0])
         return real[0]
+
+    def _has_stand_ins(self) -> bool:
+        if self._stand_ins is None:
+            stand_ins = "SELECT EXISTS (SELECT 1 FROM messages WHERE stand_in = 1 AND owner_key = ?)"
+            self._stand_ins = bool(self._connection.execute(stand_ins, (self._owner.key,)).fetchone()[0])
+        return self._stand_ins
 
     def _row_of(self, message_id: str) -> int | None:
         found = self._connection.execute(

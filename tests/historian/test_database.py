@@ -378,3 +378,56 @@ def test_a_block_whose_flush_fails_says_so_and_one_that_fails_is_lazy_no_more(pa
     database.flush()
     assert keys(database) == ["a"]
     database.close()
+
+
+def test_a_joined_block_that_raises_takes_the_whole_transaction_along(database: Database) -> None:
+    with pytest.raises(ValueError, match="no"), database.write():
+        put(database, "a")
+        with database.join() as connection:
+            connection.execute("INSERT INTO settings (key, value) VALUES ('b', 'x')")
+            raise ValueError("no")
+    assert keys(database) == []
+
+
+def test_a_transaction_is_not_kept_whose_joined_block_raised_even_where_that_was_caught(database: Database) -> None:
+    with pytest.raises(StoreError), database.write():
+        put(database, "a")
+        with pytest.raises(ValueError, match="no"), database.join():
+            raise ValueError("no")
+    assert keys(database) == []
+    put(database, "b")
+    assert keys(database) == ["b"]
+
+
+def test_a_joined_block_is_undone_with_the_inner_block_around_it(database: Database) -> None:
+    with database.write():
+        put(database, "a")
+        with pytest.raises(ValueError, match="no"), database.write():
+            with database.join() as connection:
+                connection.execute("INSERT INTO settings (key, value) VALUES ('b', 'x')")
+            raise ValueError("no")
+    assert keys(database) == ["a"]
+
+
+def test_a_joined_block_alone_is_a_transaction_of_its_own(database: Database) -> None:
+    with pytest.raises(ValueError, match="no"), database.join() as connection:
+        connection.execute("INSERT INTO settings (key, value) VALUES ('a', 'x')")
+        raise ValueError("no")
+    with database.join():
+        put(database, "b")
+    assert keys(database) == ["b"]
+
+
+def test_all_that_is_read_in_a_snapshot_is_of_one_moment_in_this_thread_only(database: Database) -> None:
+    put(database, "a")
+    with database.snapshot():
+        with database.snapshot():
+            assert keys(database) == ["a"]
+        put(database, "b")
+        assert keys(database) == ["a"]
+        seen: list[list[str]] = []
+        other = threading.Thread(target=lambda: seen.append(keys(database)))
+        other.start()
+        other.join()
+        assert seen == [["a", "b"]]
+    assert keys(database) == ["a", "b"]
