@@ -11,7 +11,10 @@ from historian.fold import CJK, fold
 from historian.patterns import words
 from historian.wording import canonical, is_light, lemma
 
-_STEP = re.compile(f"[A-Za-z]+[-_]?[0-9][A-Za-z0-9_.-]*|[{CJK}]|(?:(?![{CJK}])[^\\W\\d_])+")
+_STEP = re.compile(
+    r"\d{4}-\d\d-\d\d|(?<!\d)\d{1,2}:\d\d(?!\d)|"
+    f"[A-Za-z]+[-_]?[0-9][A-Za-z0-9_.-]*|[{CJK}]|(?:(?![{CJK}])[^\\W\\d_])+"
+)
 _RELATIONS = frozenset(words("from to than over 比 从 到 给 对"))
 """Words without a meaning of their own, on both sides of which nothing may change places."""
 
@@ -47,7 +50,7 @@ def _falling(placed: Sequence[tuple[int, str]]) -> tuple[str, ...]:
 
 
 def steps(text: str) -> list[str]:
-    """Return what stands in a text in an order that matters: content words, ids and the words of relation."""
+    """Return what stands in a text in an order that matters: content words, ids, days, hours, relations."""
     tokens = (lemma(match[0]) for match in _STEP.finditer(canonical(fold(text))))
     return [token for token in tokens if token in _RELATIONS or not is_light(token)]
 

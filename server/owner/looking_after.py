@@ -7,11 +7,12 @@ from dataclasses import asdict
 from typing import Any
 
 from historian.audit import Auditor
-from historian.errors import NotConfiguredError
+from historian.errors import InvalidInputError, NotConfiguredError
 from historian.events import EventStore
 from server.household import Household
 
 MOST_SHOWN = 1000
+SWITCHED_OFF = "The memory is switched off; write enabled = true in shiguan.toml to have its events phrased again."
 
 
 class LookingAfter:
@@ -24,8 +25,11 @@ class LookingAfter:
         """Have the events of one turn phrased again, the first one behind the row `after`; say where to go on.
 
         Raises:
+            InvalidInputError: the memory is switched off.
             NotConfiguredError: there is no model for it.
         """
+        if not self._household.live.enabled:
+            raise InvalidInputError(SWITCHED_OFF)
         upgrader = self._household.historian.upkeep.upgrader
         if not self._household.chat.configured("rewrite"):
             raise NotConfiguredError("There is no chat model to phrase events again; set chat.base_url and chat.model.")

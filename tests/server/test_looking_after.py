@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from historian.errors import NotConfiguredError
+from historian.errors import InvalidInputError, NotConfiguredError
 from historian.likeness import near_statement
 from server.owner.looking_after import LookingAfter
 from tests.historian.test_sameness import DIFFERENT
@@ -84,6 +84,14 @@ async def test_rewrite_needs_a_model_that_answers(tmp_path: Path) -> None:
         [only] = await anyio.to_thread.run_sync(through, house)
         assert (only["away"], only["better"]) == (True, 0)
         assert texts(house) == ["Bo lives in Bern."]
+
+
+async def test_rewrite_asks_no_model_while_the_memory_is_switched_off(tmp_path: Path) -> None:
+    (tmp_path / "shiguan.toml").write_text("enabled = false\n", "utf-8")
+    async with speaking_home(tmp_path, good(), run=False) as (house, model, _endpoint):
+        with pytest.raises(InvalidInputError, match="enabled = true"):
+            LookingAfter(house.household).rewrite({})
+        assert model.asked == []
 
 
 # ---- audit
