@@ -115,8 +115,7 @@ class Biographer:
         if merge.profile.lines or profile is not None:
             digest = self._store.write(merge.profile, expected=digest)
         with self._index.transaction():
-            renew = self._index.refresh if digest is None else self._index.replace
-            gone = renew(entity, merge.profile, digest)
+            gone = self._index.refresh(entity, merge.profile, digest, is_written=digest is not None)
             if also is not None:
                 also(digest or "", merge)
         self._discard(gone)

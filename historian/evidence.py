@@ -50,9 +50,12 @@ class EvidenceFinder:
         self._record = record
         self._options = options
 
-    def find(self, work: TurnWork) -> Evidence:
-        """Return the evidence of `work`, recording its source message where the turn is not in the record yet."""
-        return self._made(work, self._named(work) or self._source(work) or self._unsaid(work))
+    def find(self, work: TurnWork, also: Callable[[], object] | None = None) -> Evidence:
+        """Return the evidence of `work`, recording its source message where the turn is not in the record yet.
+
+        Where it does, what `also` stores is stored together with that message; elsewhere `also` is not called.
+        """
+        return self._made(work, self._named(work) or self._source(work, also) or self._unsaid(work))
 
     def of_event(self, event: Event, work: TurnWork) -> Evidence:
         """Return the evidence of an event that is stored; `work` is the turn that it came from, as far as known."""
@@ -101,7 +104,7 @@ class EvidenceFinder:
         found = self._record.within(work.scope.reach()).get(work.turn.message_ids)
         return [stored.message for stored in found]
 
-    def _source(self, work: TurnWork) -> list[Message]:
+    def _source(self, work: TurnWork, also: Callable[[], object] | None) -> list[Message]:
         text = work.turn.source_message
         if text is None:
             return []
@@ -113,7 +116,7 @@ class EvidenceFinder:
         if found and (found[0].meta.get("via") != "end" or work.ended_at - found[0].ts < SAME_TURN):
             return found[:1]
         made = _stand_in(work, f"end:{work.job_id}", text, cut)
-        if self._record.append(owner, [made]).inserted:
+        if self._record.append(owner, [made], also=also).inserted:
             return [made]
         return [stored.message for stored in readable.get([made.message_id])]
 

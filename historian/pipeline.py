@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from historian.capturing import CaptureDesk, Capturer, CaptureWork
 from historian.clock import Clock
 from historian.corrections import words_anew
 from historian.database import Database
-from historian.errors import InvalidInputError
+from historian.errors import ConflictError, InvalidInputError
 from historian.events import EventStore
 from historian.evidence import EvidenceFinder
 from historian.gate import GateKind
@@ -23,7 +24,7 @@ from historian.likeness import Likeness
 from historian.memos import MemoStore
 from historian.merge_waiting import MergeWaiting
 from historian.model import Event, Origin, Owner
-from historian.profile_merging import ProfileMerger
+from historian.profile_merging import ProfileMerger, Settling
 from historian.receipts import ReceiptStore
 from historian.record import Record
 from historian.rewording import LineKeeper, places, targets
@@ -45,6 +46,46 @@ BY_RULES = {
 }
 DRIFTED = "Stored as it was given and flagged, since the chat model kept saying something else."
 FORGOTTEN = "Nothing of this turn is kept, since the messages behind it were forgotten while it was handed in."
+
+
+@dataclass(slots=True)
+class _Entry:
+    """The entry of a turn in the ledger: foreseen first, and made together with what is stored then."""
+
+    receipts: ReceiptStore
+    work: TurnWork
+    created_at: datetime
+    end_seq: int = 0
+    is_begun: bool = False
+
+    def foresee(self) -> int:
+        """Return the `end_seq` of the turn."""
+        work = self.work
+        self.is_begun, self.end_seq = self.receipts.foresee(
+            work.job_id, work.scope.owner, mark=work.mark, request_id=work.request_id, end_seq=work.session.end_seq
+        )
+        return self.end_seq
+
+    def begin(self) -> None:
+        """Make the entry where there is none. Joins a transaction.
+
+        Raises:
+            ConflictError: the `end_seq` was taken meanwhile, which one turn of a person at a time does not do.
+        """
+        if self.is_begun:
+            return
+        work = self.work
+        made = self.receipts.begin(
+            work.job_id,
+            work.scope.owner,
+            mark=work.mark,
+            request_id=work.request_id,
+            created_at=self.created_at,
+            end_seq=work.session.end_seq,
+        )
+        if made.end_seq != self.end_seq:
+            raise ConflictError("Another process closed a turn of this request meanwhile; it is tried again.")
+        self.is_begun = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,29 +137,27 @@ class Pipeline:
     def _end(self, job: Job, work: TurnWork, step: Step) -> None:
         owner = work.scope.owner
         step("evidence")
-        entry = self.receipts.begin(
-            job.job_id,
-            owner,
-            mark=work.mark,
-            request_id=work.request_id,
-            created_at=acknowledged_at(job),
-            end_seq=work.session.end_seq,
-        )
-        stored = [item.event for item in self.events.of_job(owner, work.request_id, entry.end_seq)]
-        is_new = not stored
-        if is_new and self.evidence.is_forgotten(work):
+        entry = _Entry(self.receipts, work, acknowledged_at(job))
+        with self.database.snapshot():
+            end_seq = entry.foresee()
+            stored = [item.event for item in self.events.of_job(owner, work.request_id, end_seq)]
+            is_new = not stored
+            is_forgotten = is_new and self.evidence.is_forgotten(work)
+        if is_forgotten:
+            entry.begin()
             self.receipts.settle(job.job_id, "done", error=FORGOTTEN, attempts=job.attempts, now=self.clock.now())
             return
         if is_new:
             from historian.drafting import Remembered, draft_events  # with its rules, for which no client shall wait
 
-            evidence = self.evidence.find(work)
+            evidence = self.evidence.find(work, entry.begin)
             into = places(work.scope.group_id, work.sender_id, work.scope.user_id)
+            entry.begin()
             step("rewrite")
             stored = draft_events(
                 work,
                 evidence,
-                entry.end_seq,
+                end_seq,
                 Remembered(
                     cache(partial(self._same_as, owner)),
                     lambda name: self.evidence.mentions(work, name),
@@ -163,10 +202,14 @@ class Pipeline:
         step("merge")
         if is_lagging:
             self.keeper.carry()
+        settling = Settling(partial(self._settle, job, _by_rules(stored)))
         for entity in entities:
-            self.merger.merge(entity)
+            self.merger.merge(entity, settling if entity == entities[-1] else None)
         step("settle")
-        error = _by_rules(stored)
+        if not settling.is_done:
+            settling.action()
+
+    def _settle(self, job: Job, error: str | None) -> None:
         self.receipts.settle(job.job_id, "done", error=error, attempts=job.attempts, now=self.clock.now())
 
     def _append(self, payload: dict[str, Any], step: Step) -> None:

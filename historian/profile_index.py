@@ -48,14 +48,15 @@ class ProfileIndex:
         """Make all of a block durable together with what is refreshed in it."""
         return self._database.write()
 
-    def refresh(self, entity: Owner, profile: Profile | None, digest: str | None) -> list[int]:
-        """Make the rows of one entity those of its profile, if the file changed; return the rows that are gone."""
-        if self.digest(entity) == digest:
-            return []
-        return self.replace(entity, profile, digest)
+    def refresh(
+        self, entity: Owner, profile: Profile | None, digest: str | None, *, is_written: bool = False
+    ) -> list[int]:
+        """Make the rows of one entity those of its profile, if the file changed; return the rows that are gone.
 
-    def replace(self, entity: Owner, profile: Profile | None, digest: str | None) -> list[int]:
-        """Do as `refresh` for a file that is known to have changed."""
+        Of a file that `is_written` just now nobody needs to ask whether it changed.
+        """
+        if not is_written and self.digest(entity) == digest:
+            return []
         wanted = {line.key: line for line in profile.lines} if profile else {}
         with self._database.join() as connection:
             known = self._rows(connection, entity)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -39,6 +40,33 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
+class Settling:
+    """What is stored last for a job; `is_done` says that it was stored together with the merge."""
+
+    action: Callable[[], object]
+    is_done: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Waiting statements of one entity, what is wrong with its merges, and what to settle when they are merged."""
+
+    entity: Owner
+    statements: Sequence[Statement]
+    trouble: Trouble | None
+    settling: Settling | None
+
+    @contextmanager
+    def settled(self, merged: Sequence[Statement]) -> Generator[Callable[[], object] | None]:
+        """Lend what is to be stored together with the merge of these statements, and note that it is."""
+        if self.settling is None or len(merged) < len(self.statements):
+            yield None
+            return
+        yield self.settling.action
+        self.settling.is_done = True
+
+
+@dataclass(slots=True)
 class ProfileMerger:
     """Merges one entity's statements in their order, one merge at a time. Thread-safe.
 
@@ -57,8 +85,10 @@ class ProfileMerger:
     _guard: threading.Lock = field(default_factory=threading.Lock)
     _turns: defaultdict[Owner, threading.Lock] = field(default_factory=lambda: defaultdict(threading.Lock))
 
-    def merge(self, entity: Owner) -> None:
+    def merge(self, entity: Owner, settling: Settling | None = None) -> None:
         """Merge what waits for this entity. Where the model is away, it stays waiting, for a bounded time.
+
+        Where all is merged into the profile at once, what `settling` stores is stored together with that.
 
         Raises:
             StoreError: a file or the database cannot be written; everything stays waiting.
@@ -70,7 +100,8 @@ class ProfileMerger:
                 with self.waiting.snapshot():
                     batch, is_all = self.waiting.batch(entity, BATCH)
                     trouble = self.waiting.trouble(entity) if batch and self.model.configured else None
-                done = self._merge_some(entity, batch, trouble) if batch else 0
+                waiting = _Batch(entity, batch, trouble, settling if is_all else None)
+                done = self._merge_some(waiting) if batch else 0
                 if not done:
                     return
                 is_all = is_all and done == len(batch)  # what came meanwhile is merged by those who brought it
@@ -91,19 +122,21 @@ class ProfileMerger:
         found += [(by_rules, "profiles were merged by rules")] if by_rules else []
         return tuple(f"{what}: {len(which)} of them, since {_clause(which[-1].reason)}" for which, what in found)
 
-    def _merge_some(self, entity: Owner, batch: Sequence[Statement], trouble: Trouble | None) -> int:
+    def _merge_some(self, waiting: _Batch) -> int:
         """Merge some of the statements, and return how many; none where they have to wait."""
+        entity, batch = waiting.entity, waiting.statements
         orders = [one for one in batch if looks_like_instruction(one.text)]
         if orders:
-            self._hold(entity, orders, verbatim(orders[0].shown_in, orders), (GIVES_ORDERS,))
+            self._hold(waiting, orders, verbatim(orders[0].shown_in, orders), (GIVES_ORDERS,))
             return len(orders)
         if not self.model.configured:
-            self._by_rules(entity, batch)
+            self._by_rules(waiting, batch)
             self.waiting.clear_trouble(entity)
             return len(batch)
-        return self._with_model(entity, batch, trouble)
+        return self._with_model(waiting)
 
-    def _with_model(self, entity: Owner, batch: Sequence[Statement], trouble: Trouble | None) -> int:
+    def _with_model(self, waiting: _Batch) -> int:
+        entity, batch, trouble = waiting.entity, waiting.statements, waiting.trouble
         attempts = trouble.attempts if trouble is not None and not trouble.by_rules else 0
         if trouble is not None and attempts and self.clock.now() < trouble.not_before:
             return 0
@@ -120,43 +153,48 @@ class ProfileMerger:
                 wait = timedelta(seconds=self.retries.delay(attempts + 1, error.retry_after))
                 self.waiting.postpone(entity, attempts=attempts + 1, reason=str(error), until=self.clock.now() + wait)
                 return 0
-            self._fall_back(entity, page.statements, str(error))
+            self._fall_back(waiting, page.statements, str(error))
         except (ModelError, NotConfiguredError) as error:
-            self._fall_back(entity, page.statements, str(error))
+            self._fall_back(waiting, page.statements, str(error))
         else:
             self.complaints.over(BY_RULES)
             if proposal.suspicions:
-                self._hold(entity, page.statements, proposal.plan, proposal.suspicions)
+                self._hold(waiting, page.statements, proposal.plan, proposal.suspicions)
             else:
-                self._carry_out(entity, page.statements, proposal.plan)
+                self._carry_out(waiting, page.statements, proposal.plan)
             if trouble is not None or proposal.suspicions:  # holding too many is a trouble of its own
                 self.waiting.clear_trouble(entity)
         return len(page.statements)
 
-    def _carry_out(self, entity: Owner, statements: Sequence[Statement], plan: Plan) -> None:
+    def _carry_out(self, waiting: _Batch, statements: Sequence[Statement], plan: Plan) -> None:
         make = partial(
             carry_out,
             plan=plan,
             statements=statements,
-            entity=entity,
+            entity=waiting.entity,
             max_lines=self.biographer.max_lines,
             same=Sameness(),
         )
-        self.biographer.change(entity, make, _Noting(self.drops, self.waiting, entity, statements))
+        with waiting.settled(statements) as settle:
+            noting = _Noting(self.drops, self.waiting, waiting.entity, statements, settle)
+            self.biographer.change(waiting.entity, make, noting)
 
-    def _fall_back(self, entity: Owner, statements: Sequence[Statement], reason: str) -> None:
+    def _fall_back(self, waiting: _Batch, statements: Sequence[Statement], reason: str) -> None:
         """Merge by rules what the model cannot, and say so."""
         self.complaints.say(BY_RULES, reason)
-        self.waiting.note_rules(entity, reason)
-        self._by_rules(entity, statements)
+        self.waiting.note_rules(waiting.entity, reason)
+        self._by_rules(waiting, statements)
 
-    def _by_rules(self, entity: Owner, statements: Sequence[Statement]) -> None:
-        self.biographer.merge(entity, statements, _Noting(self.drops, self.waiting, entity, statements))
+    def _by_rules(self, waiting: _Batch, statements: Sequence[Statement]) -> None:
+        with waiting.settled(statements) as settle:
+            noting = _Noting(self.drops, self.waiting, waiting.entity, statements, settle)
+            self.biographer.merge(waiting.entity, statements, noting)
 
-    def _hold(self, entity: Owner, statements: Sequence[Statement], plan: Plan, reasons: Sequence[str]) -> None:
+    def _hold(self, waiting: _Batch, statements: Sequence[Statement], plan: Plan, reasons: Sequence[str]) -> None:
         """Keep a merge for a person; the profile stays as it is, and other statements are merged as ever."""
+        entity = waiting.entity
         if len(self.reviews.list(entity)) >= MAX_REVIEWS:
-            self._fall_back(entity, statements, TOO_MANY)
+            self._fall_back(waiting, statements, TOO_MANY)
             return
         log.warning("a merge is held for review; `shiguan profile review list` says why")  # reasons quote what is said
         with self.reviews.transaction():
@@ -175,10 +213,13 @@ class _Noting:
     waiting: MergeWaiting
     entity: Owner
     statements: Sequence[Statement]
+    settle: Callable[[], object] | None
 
     def __call__(self, digest: str, merge: Merge) -> None:
         self.drops.add(self.entity, digest, merge.dropped)
         self.waiting.done(self.entity, self.statements)
+        if self.settle is not None:
+            self.settle()
 
 
 def _clause(sentence: str) -> str:

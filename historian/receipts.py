@@ -56,9 +56,19 @@ class ReceiptStore:
             )
         return _made((job_id, "processing", None, 0, None, created_ms, sequence, "{}"))
 
+    def foresee(
+        self, job_id: str, owner: Owner, *, mark: str, request_id: str, end_seq: int | None = None
+    ) -> tuple[bool, int]:
+        """Return whether a job is entered already, and the `end_seq` that it has or will have."""
+        with self._database.read() as connection:
+            known = _row(connection, job_id)
+            if known is not None:
+                return True, known.end_seq
+            return False, _sequence(connection, owner, request_id, mark, end_seq)
+
     def settle(self, job_id: str, state: JobState, *, error: str | None, attempts: int, now: datetime) -> None:
-        """Record the outcome of a job."""
-        with self._database.write() as connection:
+        """Record the outcome of a job. Joins a transaction."""
+        with self._database.join() as connection:
             connection.execute(
                 "UPDATE receipts SET state = ?, error = ?, attempts = ?, finished_ms = ? WHERE job_id = ?",
                 (state, error, attempts, int(now.timestamp() * 1000), job_id),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -61,8 +61,17 @@ class Record:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def append(self, owner: Owner, messages: Sequence[Message], *, again: bool = False) -> Appended:
+    def append(
+        self,
+        owner: Owner,
+        messages: Sequence[Message],
+        *,
+        again: bool = False,
+        also: Callable[[], object] | None = None,
+    ) -> Appended:
         """Store messages once each, durably and all or none; what was forgotten only with `again`.
+
+        What `also` stores, it stores together with them.
 
         A message_id that this owner has already, also as an alias, is ignored. A real message takes the place of the
         stand-in of the same turn, whose id stays as an alias; a stand-in of a turn that is known becomes an alias.
@@ -77,6 +86,8 @@ class Record:
             appending = _Appending(connection, owner)
             wanted = [message for message in messages if appending.may_come(message, again=again)]
             rows = tuple(appending.append(message) for message in wanted)
+            if also is not None:
+                also()
         forgotten = len(messages) - len(wanted)
         ignored = len(rows) - appending.inserted
         return Appended(appending.inserted, ignored, rows, tuple(appending.replaced), forgotten)
