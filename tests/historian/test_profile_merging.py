@@ -52,7 +52,7 @@ def test_statements_become_lines_with_their_receipts(tmp_path: Path) -> None:
 
 def test_what_settles_a_job_is_stored_with_its_merge_and_not_where_statements_stay_behind(tmp_path: Path) -> None:
     with study(tmp_path, MergeScript(adding, DOWN, otherwise=adding)) as one:
-        settled: list[list[str]] = []
+        settled: list[object] = []
         settling = Settling(lambda: settled.append(waiting(one)))
         one.say("小明喜欢喝茶")
         one.parts.merger.merge(MING, settling)
