@@ -10,7 +10,7 @@ import pytest
 
 from historian.errors import ModelSettingsError, NotFoundError, RetryableModelError
 from historian.profile import PRIVATE
-from historian.profile_merging import MAX_REVIEWS
+from historian.profile_merging import MAX_REVIEWS, Settling
 from prompts import Prompt
 from tests.kit.merge_script import MergeScript, adding, listed
 from tests.kit.profiles import MING, Study, study, waiting
@@ -48,6 +48,22 @@ def test_statements_become_lines_with_their_receipts(tmp_path: Path) -> None:
         assert (line.text, line.events, line.confirmed) == ("小明喜欢喝茶", ("e1", "e2", "e3", "e4", "e5"), 5)
         assert one.rows == {("小明喜欢喝茶", PRIVATE)}
         assert waiting(one) == []
+
+
+def test_what_settles_a_job_is_stored_with_its_merge_and_not_where_statements_stay_behind(tmp_path: Path) -> None:
+    with study(tmp_path, MergeScript(adding, DOWN, otherwise=adding)) as one:
+        settled: list[object] = []
+        settling = Settling(lambda: settled.append(waiting(one)))
+        one.say("小明喜欢喝茶")
+        one.parts.merger.merge(MING, settling)
+        assert settling.is_done
+        assert len(settled) == 1
+        one.say("小明住在奥斯陆")
+        later = Settling(lambda: settled.append([]))
+        one.parts.merger.merge(MING, later)
+        assert not later.is_done
+        assert len(settled) == 1
+        assert waiting(one)
 
 
 def test_an_update_keeps_the_receipts_of_what_it_replaces_and_says_why(tmp_path: Path) -> None:

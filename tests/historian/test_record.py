@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -53,6 +54,17 @@ def said(
 
 def ids(messages: tuple[StoredMessage, ...] | list[StoredMessage]) -> list[str]:
     return [stored.message.message_id for stored in messages]
+
+
+def test_what_is_stored_together_with_a_message_comes_with_it_or_not_at_all(record: Record, database: Database) -> None:
+    def note(key: str) -> None:
+        with database.join() as connection:
+            connection.execute("INSERT INTO settings (key, value) VALUES (?, 'x')", (key,))
+
+    record.append(ANN, [said("m1")], also=lambda: note("a"))
+    with pytest.raises(sqlite3.IntegrityError):
+        record.append(ANN, [said("m2")], also=lambda: note("a"))
+    assert ids(record.within(ANNS).get(["m1", "m2"])) == ["m1"]
 
 
 def test_a_message_comes_back_as_it_was_said(record: Record) -> None:
