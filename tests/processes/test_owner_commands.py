@@ -107,7 +107,7 @@ def test_a_client_answers_while_another_process_holds_a_write_transaction(house:
             client.initialize()
             took = time.monotonic() - begun
             say(f"initialize answered after {took:.2f} s while the store is locked")
-            assert took < 10
+            assert took < 30  # that it is answered at all says it: the lock is held until long after
             message = {"conversation_id": "c", "role": "user", "content": "hello", "ts": 1_709_366_400}
             assert "in use by another process" in client.refused("messages_append", messages=[message])
         else:
