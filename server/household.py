@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,7 +34,6 @@ if TYPE_CHECKING:  # what is seldom asked for is loaded then: a client waits for
     from historian.backup import Made
     from historian.doctor import Doctor
 
-TURN_SECONDS = 0.0005
 COUNTS = {
     "messages": "SELECT count(*) FROM messages",
     "events": "SELECT count(*) FROM events WHERE same_as IS NULL AND has_new_info = 1",
@@ -126,27 +124,11 @@ class Household:
 @asynccontextmanager
 async def running(household: Household) -> AsyncGenerator[Household]:
     """Run the historian for the duration of the block, then close the stores."""
-    with short_turns():
-        try:
-            async with anyio.create_task_group() as tasks:
-                await tasks.start(household.historian.run)
-                tasks.start_soon(household.watch.run)
-                yield household
-                tasks.cancel_scope.cancel()
-        finally:
-            household.close()
-
-
-@contextmanager
-def short_turns() -> Generator[None]:
-    """Let threads take turns at the interpreter more often than usual, for the duration of the block.
-
-    Whoever answers, and each of the historian's workers, gives its turn away with every statement and every file; by
-    default it may wait 5 ms to have it back from a thread that computes.
-    """
-    usual = sys.getswitchinterval()
-    sys.setswitchinterval(TURN_SECONDS)
     try:
-        yield
+        async with anyio.create_task_group() as tasks:
+            await tasks.start(household.historian.run)
+            tasks.start_soon(household.watch.run)
+            yield household
+            tasks.cancel_scope.cancel()
     finally:
-        sys.setswitchinterval(usual)
+        household.close()
