@@ -130,6 +130,8 @@ class LoopbackWindow:
 
 def _bound() -> socket.socket:
     try:
-        return socket.create_server((LOCALHOST, 0))
+        bound = socket.create_server((LOCALHOST, 0))
     except OSError:
         raise StoreError("No loopback port can be opened for the pages; try again.") from None
+    bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # accepted ones inherit it; asyncio does not set it
+    return bound
