@@ -87,14 +87,15 @@ def check_extract(material: Material, statement: str) -> tuple[Drift, ...]:
     given = _Words("\n".join((*material.given, material.by_rules)))
     invented, runs = _foreign(written, said.known | given.known, _Words("\n".join(material.context)))
     foreign = [*invented, *(token for run in runs if not run.fits for token in run.tokens)]
+    nearest = _nearest(material.observation, written)
     return (
         *_language(material.observation, statement),
         *(Drift("word_invented", token) for token in dict.fromkeys(foreign)),
         *_scopes(material.observation, statement, about=written.known),
         *_scopes(statement, material.observation),
-        *_hedges(_nearest(material.observation, written), statement),
-        *_past(_nearest(material.observation, written), statement),
-        *_opposites(_Words(_nearest(material.observation, written)), written),
+        *_hedges(nearest, statement),
+        *_past(nearest, statement),
+        *_opposites(_Words(nearest), written),
     )
 
 
@@ -107,7 +108,6 @@ def check_summary(text: str, said: Sequence[str], sources: Sequence[str], given:
     nearest = _nearest("\n".join(said), written)
     own = _Words("\n".join((*sources, *given)))
     foreign = [token for token in dict.fromkeys(written.content) if token not in own.known]
-    turned = exchanged(steps(nearest), steps(text))
     ended = any(denies(source) and not negations_in(source) for source in sources)
     return (
         *([Drift("word_invented", token) for token in foreign] if len(foreign) > _own_words(written) else ()),
@@ -116,14 +116,14 @@ def check_summary(text: str, said: Sequence[str], sources: Sequence[str], given:
         *_opposites(_Words(nearest), written),
         *_hedges(nearest, text),
         *_past(nearest, text),
-        *([Drift("order", " … ".join(turned))] if turned else ()),
+        *_exchanged(nearest, text),
     )
 
 
 def turns_round(said: str, line: str) -> bool:
     """Tell whether a line that is to say the same says the opposite, or as of now what is over, or exchanges who."""
     opposite = _opposites(_Words(said), _Words(line))
-    return bool(opposite or _past(said, line) or exchanged(steps(said), steps(line)))
+    return bool(opposite or _past(said, line) or _exchanged(said, line))
 
 
 def _own_words(written: _Words) -> int:
@@ -301,6 +301,12 @@ def _past(observation: str, rewrite: str) -> list[Drift]:
     return [] if verb is None else [Drift("modality", verb)]
 
 
+def _exchanged(said: str, written: str) -> list[Drift]:
+    """Who does what to whom must not change places."""
+    turned = exchanged(steps(said), steps(written))
+    return [Drift("order", " … ".join(turned))] if turned else []
+
+
 def _order(material: Material, rewrite: str) -> list[Drift]:
     """Numbers and names must not change places: 3 cats and 2 dogs, Alice told Bob."""
     said = ordered_numbers(material.observation)
@@ -308,9 +314,7 @@ def _order(material: Material, rewrite: str) -> list[Drift]:
     drifts: list[Drift] = []
     if list(dict.fromkeys(said)) != list(dict.fromkeys(written)) and set(said) == set(written):
         drifts.append(Drift("order", " … ".join(dict.fromkeys(written))))
-    turned = exchanged(steps(material.by_rules), steps(rewrite))
-    if turned:
-        drifts.append(Drift("order", " … ".join(turned)))
+    drifts += _exchanged(material.by_rules, rewrite)
     names = {name for name in (*material.given, *_LATIN_NAME.findall(material.by_rules)) if is_name(name)}
     before, after = places(material.by_rules, names), places(rewrite, names)
     if [name for name in before if name in after] != [name for name in after if name in before]:

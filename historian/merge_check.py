@@ -131,7 +131,7 @@ class PlanCheck:
             return
         for drift in check_summary(text.text, said, text.sources, self._page.names):
             yield Problem(_KINDS[drift.kind], text.at, drift.found if drift.kind in ("modality", "order") else "")
-        if takes_back([_without(one, self._page.names) for one in said], _without(text.text, self._page.names)):
+        if self._takes_back(said, text.text):
             yield Problem("polarity", text.at)
 
     def _change_problems(self, change: Change, plan: Plan) -> Iterator[Problem]:
@@ -159,9 +159,11 @@ class PlanCheck:
         """Tell whether a statement, or a line, says the opposite of the line that is to say it too."""
         if said == line:
             return False
-        if denies(said) != denies(line) or turns_round(said, line):
-            return True
-        return takes_back([_without(said, self._page.names)], _without(line, self._page.names))
+        return denies(said) != denies(line) or turns_round(said, line) or self._takes_back([said], line)
+
+    def _takes_back(self, said: Iterable[str], text: str) -> bool:
+        names = self._page.names
+        return takes_back([_without(one, names) for one in said], _without(text, names))
 
     def _only_removing(self, plan: Plan) -> Iterator[Problem]:
         """A statement that does nothing but remove a line must be about that line, or what it says would be lost."""

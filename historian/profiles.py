@@ -125,9 +125,7 @@ class ProfileStore:
         if current is not None:
             self._keep_version(files, current, profile.entity)
         with DiskErrors():
-            files.revisions.note_written(data)
-            make_folder(files.path.parent)
-            write_durably(files.path, data, sync=self._syncs[files.path.parent])
+            self._replace(files, data)
         digest = digest_of(data)
         if _is_plain(written):
             self._remember(replace(written, digest=digest), digest)  # reading it would give exactly that
@@ -199,9 +197,7 @@ class ProfileStore:
             for name, text in history:
                 files.revisions.put(name, text.encode())
             if current is None:
-                files.revisions.note_written(data)
-                make_folder(files.path.parent)
-                write_durably(files.path, data, sync=self._syncs[files.path.parent])
+                self._replace(files, data)
         return current is None
 
     def purge(self, entity: Owner, clean: Clean, clean_version: Clean) -> tuple[bool, int]:
@@ -219,8 +215,7 @@ class ProfileStore:
             if cleaned is None:
                 files.path.unlink(missing_ok=True)
             else:
-                files.revisions.note_written(cleaned)
-                write_durably(files.path, cleaned, sync=self._syncs[files.path.parent])
+                self._replace(files, cleaned)
         return True, versions
 
     def data(self, entity: Owner) -> bytes | None:
@@ -283,6 +278,11 @@ class ProfileStore:
             while len(self._parsed) > PARSED_KEPT:
                 self._parsed.popitem(last=False)
         return profile
+
+    def _replace(self, files: _Files, data: bytes) -> None:
+        files.revisions.note_written(data)
+        make_folder(files.path.parent)
+        write_durably(files.path, data, sync=self._syncs[files.path.parent])
 
     def _says_already(self, profile: Profile, current: bytes) -> bool:
         """Whether writing the profile would change no byte. Where its lines are others it is not even formatted."""

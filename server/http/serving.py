@@ -23,6 +23,7 @@ from historian.hold import FolderHold
 from historian.session import Session
 from server.app import Lifespan, build_app
 from server.binding import Attached, Binder, Binding, FixedBinder
+from server.bound_socket import listen
 from server.commands.common import scope_of
 from server.composition import open_household
 from server.household import Household, running
@@ -270,14 +271,9 @@ def _gauges(household: Household) -> Mapping[str, float]:
 
 
 def _bind(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        bound = socket.create_server((host, port), family=family, backlog=BACKLOG)
+        return listen(host, port, BACKLOG)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise StoreError(f"Port {port} is in use by another program; name another one with --port.") from None
         raise StoreError("The address of --host and --port cannot be listened on; name another one.") from None
-    # What is accepted inherits it. asyncio sets it itself only where a socket names its protocol, which these do not:
-    # the second part of each answer would wait for the client to acknowledge the first, 40 ms.
-    bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return bound

@@ -11,6 +11,7 @@ import anyio
 import anyio.to_thread
 
 from historian.errors import StoreError
+from server.bound_socket import listen
 from server.household import Household
 from server.owner.address import LOCALHOST
 from server.web.visits import Guest, Visits
@@ -130,8 +131,6 @@ class LoopbackWindow:
 
 def _bound() -> socket.socket:
     try:
-        bound = socket.create_server((LOCALHOST, 0))
+        return listen(LOCALHOST, 0)
     except OSError:
         raise StoreError("No loopback port can be opened for the pages; try again.") from None
-    bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # accepted ones inherit it; asyncio does not set it
-    return bound
