@@ -81,7 +81,9 @@ class Auditor:
             duplicates=tuple(duplicates[:limit]),
             flagged=tuple(_suspect(one, ", ".join(one.event.flags) or "not absolute") for one in self._flagged(limit)),
             unsupported=tuple([*baseless, *self._unsupported(limit)][:limit]),
-            oldest=tuple(_suspect(one, "said long ago") for one in self._select(_STATEMENTS, "epoch_ms, row", limit)),
+            oldest=tuple(
+                _suspect(one, "among the oldest") for one in self._select(_STATEMENTS, "epoch_ms, row", limit)
+            ),
         )
 
     def _select(self, where: str, order: str, limit: int) -> list[StoredEvent]:

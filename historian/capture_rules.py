@@ -1,7 +1,7 @@
 """What of a conversation is worth remembering, decided by rules: conservative, since small talk must not be kept.
 
 A sentence counts when somebody says of themselves what they like, what is so for long, what is agreed for a day, what
-they plan, or whom they belong to. Questions, requests, hypotheses and moods do not.
+they plan, or whom they belong to. Questions, requests (but for the one to remember it), hypotheses and moods do not.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Literal
 from historian.injection import looks_like_instruction
 from historian.plans import KIN_EN, KIN_ZH, PLANS
 from historian.question_clauses import told_before_asking
+from historian.remember_requests import without_request
 
 Kind = Literal["preference", "fact", "appointment", "plan", "relationship"]
 
@@ -218,7 +219,7 @@ def worth_keeping(text: str) -> list[Worth]:
     """Return the sentences of a message that are worth remembering, in their order. Takes time linear in the text."""
     if _CODE.search(text):
         return []
-    sentences = (_stated(part.strip()) for part in _SPLIT.split(text)[:_MOST_SENTENCES])
+    sentences = (_stated(without_request(part.strip())) for part in _SPLIT.split(text)[:_MOST_SENTENCES])
     plain = ((sentence, _plain(sentence)) for sentence in sentences)
     return [Worth(said, kind) for said, one in plain if (kind := _kind(one) or _kind(_BESIDE.sub("", one))) is not None]
 

@@ -38,12 +38,12 @@ def make_models(
     """Return the models that the settings name; `embedder` and `chat` take their place. `counted` hears of calls.
 
     Raises:
-        NotConfiguredError: the embedder or the reranker lacks a setting.
+        NotConfiguredError: the embedder, the chat model or the reranker lacks a setting.
         InvalidInputError: a replaced prompt is wrong.
     """
     return Models(
         embedder=embedder or make_embedder(settings),
-        chat=chat or OpenAIChat(settings.chat.options, clock, counted),
+        chat=chat or make_chat(settings, clock, counted),
         prompts=make_prompts(settings),
         reranker=make_reranker(settings, clock),
     )
@@ -68,6 +68,23 @@ def make_embedder(settings: Settings) -> Embedder:
         timeout=chosen.timeout,
     )
     return OpenAIEmbedder(endpoint, calibrations=CalibrationFile(settings.data_dir / CALIBRATION_NAME))
+
+
+def make_chat(settings: Settings, clock: Clock, counted: Callable[[ChatCall], object]) -> Chat:
+    """Return the configured chat model; one that no role has is asked for nothing.
+
+    Raises:
+        NotConfiguredError: it is said which model, and neither where it is served nor with which key: what people say
+            would go to OpenAI, which answers nobody without a key.
+    """
+    roles = settings.chat.options
+    for role, chosen in roles.items():
+        if not (chosen.base_url or chosen.api_key):
+            raise NotConfiguredError(
+                f"A chat model is set for {role}, and neither where it is served nor a key: set chat.base_url, or "
+                "chat.api_key for OpenAI."
+            )
+    return OpenAIChat(roles, clock, counted)
 
 
 def make_reranker(settings: Settings, clock: Clock) -> Reranker | None:

@@ -55,7 +55,7 @@ def status_prose(status: Status) -> str:
     if status.job is not None:
         job = status.job
         at = f" at step {job.step}" if job.step else ""
-        why = f": {job.error}" if job.error else ""
+        why = f": {job.error.removesuffix('.')}" if job.error else ""
         lines.append(f"Job {job.job_id} is {job.state}{at} after {job.attempts} failed attempts{why}.")
         if job.decision is not None:
             kept = "worth remembering" if job.decision.should_remember else "not worth remembering"

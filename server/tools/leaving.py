@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Annotated
 
 from mcp_types import CallToolResult, ToolAnnotations
@@ -14,6 +15,7 @@ from server.toolsets import Published
 
 MAX_LINES = 200
 """Lines of one page of an export."""
+_CHANGED = re.compile(r"[「」]|(?<=\s)\s|[^\S ]")
 
 
 class ExportAnswer(Answer):
@@ -31,7 +33,7 @@ def export(
     page = memory.export(cursor, page_size)
     lines = [json.dumps(line, ensure_ascii=False) for line in page.lines]
     more = f" Go on with cursor {page.cursor!r}." if page.cursor else " That is all."
-    prose = f"{len(lines)} lines of the export, JSON objects:{more}"
+    prose = f"{len(lines)} {'line' if len(lines) == 1 else 'lines'} of the export, JSON objects.{more}"
     return answer(
         ExportAnswer(lines=lines, next_cursor=page.cursor),
         "\n".join([prose, *(quoted(_escaped(line)) for line in lines)]),
@@ -39,8 +41,8 @@ def export(
 
 
 def _escaped(line: str) -> str:
-    """Return JSON that says the same without the characters that close a quotation."""
-    return line.replace("「", "\\u300c").replace("」", "\\u300d")
+    """Return JSON that says the same without what a quotation changes: its marks, and blanks in a row."""
+    return _CHANGED.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
 
 
 class CountItem(Answer):

@@ -8,13 +8,13 @@ WORDS: dict[str, tuple[str, str]] = {
     "about_deciding": (
         "Accepted, it is carried out on the profile as it is now. Rejected, its statements stay out of the profile for "
         "good, and remain as events.",
-        "接受后,合并会在现在的档案上执行。拒绝后,这些陈述永不进入档案,但仍作为事件保留。",
+        "接受后，合并会在现在的档案上执行。拒绝后，这些陈述永不进入档案，但仍作为事件保留。",
     ),
     "about_event": ("Event", "事件"),
     "about_reviews": (
         "These merges look as if somebody tampered with them, or would take much away. Each profile stays as it is "
         "until you decide.",
-        "这些合并看起来像被人动过手脚,或者会删掉很多内容。在你决定之前,档案保持不变。",
+        "这些合并看起来像被人动过手脚，或者会删掉很多内容。在你决定之前，档案保持不变。",
     ),
     "accept": ("Accept", "接受"),
     "accepted": (
@@ -54,7 +54,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "echo": ("only repeats what the memory said", "只是复述记忆说过的话"),
     "empty": (
         "Nothing is remembered yet. Talk to an agent that uses this memory, or run shiguan import.",
-        "还没有任何记忆。和使用它的智能体聊聊,或者运行 shiguan import。",
+        "还没有任何记忆。和使用它的智能体聊聊，或者运行 shiguan import。",
     ),
     "error": ("This did not work", "出错了"),
     "event": ("event", "事件"),
@@ -97,7 +97,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "no_waiting": ("Nothing waits.", "没有等待中的任务。"),
     "not_readable": ("This version cannot be read as a profile.", "这个版本无法作为档案读取。"),
     "nothing_found": ("Nothing was found.", "没有找到。"),
-    "offline": ("Done by rules, without a model", "由规则完成,没有用模型"),
+    "offline": ("Done by rules, without a model", "由规则完成，没有用模型"),
     "older": ("Older", "更早的"),
     "oldest": ("Oldest wait", "最久的等待"),
     "original": ("As it was handed in", "提交时的原文"),
@@ -136,7 +136,7 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "sign_in_token": (
         "Or give your token, the one that your agent uses.",
-        "或者输入你的令牌,就是你的智能体所用的那个。",
+        "或者输入你的令牌，就是你的智能体所用的那个。",
     ),
     "sign_out": ("Leave", "退出"),
     "skip": ("Skip to the content", "跳到正文"),
@@ -161,11 +161,11 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "wrong_token": (
         "This token is unknown, has expired, or speaks for nobody.",
-        "这个令牌未知、已过期,或者不代表任何人。",
+        "这个令牌未知、已过期，或者不代表任何人。",
     ),
     "wrong_form": (
         "This form is too old, or came from elsewhere. Open the page again.",
-        "这个表单已过期,或者来自别处。请重新打开页面。",
+        "这个表单已过期，或者来自别处。请重新打开页面。",
     ),
     "may_not": ("You may not do that; it needs the scope {}.", "你没有权限;需要范围 {}。"),
     "not_found": ("There is no such page.", "没有这个页面。"),

@@ -16,7 +16,7 @@ from historian.group_versions import Moment
 from historian.model import Owner, Scope
 from server.export_folder import ExportFolder
 from server.exports import MarkdownExport
-from tests.kit.home import Home, Person, home
+from tests.kit.home import Home, Person, home, prose
 
 pytestmark = pytest.mark.anyio
 
@@ -108,6 +108,27 @@ async def test_an_export_brought_to_an_empty_folder_gives_the_same_answers(tmp_p
         assert await answers(house) == before
         async with house.client("alice", groups=["g1"], toolsets=["host", "admin"]) as alice:
             assert [line for line in await exported(alice, page_size) if line["kind"] != "about"] == lines[1:]
+
+
+async def test_the_text_of_an_export_says_the_same_as_its_structure_blank_by_blank(tmp_path: Path) -> None:
+    """A host that shows a model the text only saves lines that an import reads, the indented head of a profile too."""
+    async with home(tmp_path) as house, house.client("alice", toolsets=["host", "admin"]) as alice:
+        said = "def f():\n    return 「1」\u3000\u00a0x  y"
+        turn = {"conversation_id": "c", "role": "user", "content": said, "ts": "2026-03-01T10:00:00Z"}
+        await alice.call("messages_append", messages=[turn])
+        await alice.remember("Alice moved to Lund on 2026-02-28.")
+        cursor, kinds = "", set[str]()
+        while True:
+            page = await alice.client.call_tool("export", {"cursor": cursor})
+            assert page.structured_content is not None
+            head, *shown = prose(page).split("\n")
+            told = [json.loads(line.removeprefix("「").removesuffix("」")) for line in shown]
+            assert told == [json.loads(line) for line in page.structured_content["lines"]]
+            assert head.startswith(f"{len(told)} line")
+            kinds |= {line["kind"] for line in told}
+            if not (cursor := page.structured_content["next_cursor"]):
+                break
+        assert {"message", "event", "profile"} <= kinds
 
 
 async def test_what_belongs_to_others_is_not_taken_in(tmp_path: Path) -> None:

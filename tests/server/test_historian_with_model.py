@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from tests.kit.chat import UNUSABLE, ChatAsked, Erring
-from tests.kit.home import Home, Person, home
+from tests.kit.home import Home, Person, home, prose
 from tests.kit.reply import failing
 from tests.kit.speaking import good, rewritten, speaking_home
 
@@ -115,7 +115,10 @@ async def test_a_model_that_never_answers_usably_loses_nothing(tmp_path: Path, k
         assert (stored["text"], stored["origin"], stored["is_absolute"]) == ("Alice lives in Bern", "degraded", True)
         assert "model:unusable" in stored["flags"]
         assert await lines(alice) == ["Alice lives in Bern"]
-        assert "no usable answer" in (await alice.call("memory_status", job_id=job))["job"]["error"]
+        told = await alice.client.call_tool("memory_status", {"job_id": job})
+        assert told.structured_content is not None
+        assert "no usable answer" in told.structured_content["job"]["error"]
+        assert ".." not in prose(told)
 
 
 # ---- outages

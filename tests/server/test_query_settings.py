@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from historian.chat import ROLES, Role
 from historian.clock import FixedClock, SystemClock
+from historian.errors import NotConfiguredError
 from historian.model import Scope
 from historian.options import QueryOptions
 from historian.session import Session
@@ -202,6 +203,28 @@ def test_a_role_that_is_served_elsewhere_does_not_take_the_common_key_along(tmp_
         finally:
             chat.close()
         assert all("common-key" not in asked.headers.get("authorization", "") for asked in second.asked)
+
+
+@pytest.mark.parametrize(
+    "toml",
+    [
+        '[chat]\nmodel = "small"\n',
+        '[chat]\nbase_url = "http://127.0.0.1:9/v1"\n[chat.merge]\nbase_url = ""\nmodel = "m"\n',
+    ],
+)
+def test_a_chat_model_with_neither_address_nor_key_is_refused_and_nothing_is_sent_to_openai(
+    tmp_path: Path, toml: str
+) -> None:
+    (tmp_path / "shiguan.toml").write_text(toml)
+    settings = load_settings({"data_dir": tmp_path, "user": "alice"}, {})
+    with pytest.raises(NotConfiguredError, match=r"set chat\.base_url, or chat\.api_key for OpenAI\."):
+        make_models(settings, SystemClock(), _ignore)
+
+
+def test_a_chat_model_with_a_key_only_is_that_of_openai(tmp_path: Path) -> None:
+    (tmp_path / "shiguan.toml").write_text('[chat]\nmodel = "small"\napi_key = "k"\n')
+    settings = load_settings({"data_dir": tmp_path, "user": "alice"}, {})
+    assert make_models(settings, SystemClock(), _ignore).chat.configured("rewrite")
 
 
 def _wants(asked: ChatAsked) -> tuple[Any, Any]:
