@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -95,13 +95,19 @@ class OpenAIChat:
     """The chat models of the settings, one for each role; see `Chat`. Roles of one endpoint share what it taught.
 
     `counted` is told of every call that was made. Not told are those that a remembered outage spares.
+    Endpoints are waited for within `waiting`.
     """
 
     def __init__(
-        self, options: Mapping[Role, ChatOptions], clock: Clock, counted: Callable[[ChatCall], object]
+        self,
+        options: Mapping[Role, ChatOptions],
+        clock: Clock,
+        counted: Callable[[ChatCall], object],
+        waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self._options = options
         self._counted = counted
+        self._waiting = waiting
         lines = {_place(one): _Line(one, clock) for one in options.values()}
         self._lines = {role: lines[_place(one)] for role, one in options.items()}
 
@@ -174,7 +180,9 @@ class OpenAIChat:
             tried.add(dialect)
             parameters = dialect.parameters(self._options[role].max_tokens)
             try:
-                completion = line.wire.complete({**word(dialect), **parameters})
+                wording = {**word(dialect), **parameters}
+                with self._waiting():
+                    completion = line.wire.complete(wording)
             except RefusedRequestError as refused:
                 if refused.status not in REFUSING:
                     raise refused.reason from None

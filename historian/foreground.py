@@ -9,6 +9,8 @@ from contextlib import contextmanager
 
 QUIET_SECONDS = 0.03
 """How long after the last call the foreground still counts as busy: calls come in bursts."""
+LATELY_SECONDS = 1.0
+"""How long after it another one is to be expected."""
 
 
 class Foreground:
@@ -35,3 +37,8 @@ class Foreground:
         """Say whether a call is under way, or was a moment ago."""
         with self._lock:
             return self._calls > 0 or time.monotonic() - self._last < QUIET_SECONDS
+
+    def was_busy_lately(self) -> bool:
+        """Say whether a call is under way, or was a second ago."""
+        with self._lock:
+            return self._calls > 0 or time.monotonic() - self._last < LATELY_SECONDS

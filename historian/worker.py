@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,6 +12,7 @@ import anyio
 import anyio.to_thread
 from anyio.abc import TaskGroup, TaskStatus
 
+from historian.baton import Baton
 from historian.bell import Bell
 from historian.complaints import Complaints
 from historian.errors import (
@@ -24,7 +24,6 @@ from historian.errors import (
     StoreError,
     UnreadyStoreError,
 )
-from historian.foreground import Foreground
 from historian.job import Job
 from historian.live import LiveOptions
 from historian.pipeline import Pipeline
@@ -38,9 +37,6 @@ UNSETTLED_SECONDS = 2.0
 """How long after a failure of the queue itself a job is done again."""
 ASIDE_SECONDS = 0.5
 """How long a job waits at most for the foreground to fall quiet, before it begins."""
-STEP_ASIDE_SECONDS = 0.1
-"""And how long between two of its steps."""
-ASIDE_POLL_SECONDS = 0.01
 FINISHING_SECONDS = 5.0
 """How long jobs under way may still take when the historian has to leave; then they are left to the next one."""
 UNREADABLE = "the queue cannot be read"
@@ -65,7 +61,7 @@ class Historian:
     workers: int
     telemetry: Telemetry
     jobs_bell: Bell
-    foreground: Foreground
+    baton: Baton
     upkeep: Upkeep
     outage: StoreOutage
     complaints: Complaints = field(default_factory=lambda: Complaints(log))
@@ -139,6 +135,7 @@ class Historian:
                 while not self.do(job) and not self._leaving.wait(UNSETTLED_SECONDS):
                     pass
             finally:
+                self.baton.lay_down()
                 del self.upkeep.under_way[job.job_id]
                 self.upkeep.standstill.end()
                 self.upkeep.vectors_bell.ring()
@@ -149,7 +146,7 @@ class Historian:
 
         From then until the job is settled, nothing can have the memory alone.
         """
-        self._step_aside(ASIDE_SECONDS)
+        self.baton.step_aside(ASIDE_SECONDS)
         self.upkeep.standstill.begin()
         job = None
         try:
@@ -162,12 +159,6 @@ class Historian:
             if job is None:
                 self.upkeep.standstill.end()
         return job
-
-    def _step_aside(self, most: float) -> None:
-        """Let those who wait for an answer go first, for so many seconds: rules and `end` share one interpreter."""
-        until = time.monotonic() + most
-        while self.foreground.is_busy() and time.monotonic() < until:
-            self._leaving.wait(ASIDE_POLL_SECONDS)
 
     def do(self, job: Job) -> bool:
         """Do one claimed job and settle it in the queue; whatever goes wrong is the job's, never the worker's.
@@ -189,7 +180,7 @@ class Historian:
         """Do a job and return how to settle it."""
 
         def step(name: str) -> None:
-            self._step_aside(STEP_ASIDE_SECONDS)
+            self.baton.take()
             self.steps.enter(job.job_id, name)
             run.step(name)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from historian.baton import Baton
 from historian.capturing import CaptureDesk
 from historian.chains import ChainReader
 from historian.chat import Chat
@@ -23,6 +24,7 @@ from historian.desk import Desk
 from historian.embed import Embedder
 from historian.evidence_reading import EvidenceReader
 from historian.failures import FailureKeeper
+from historian.foreground import Foreground
 from historian.live import LiveOptions
 from historian.memory import Memory
 from historian.message_search import MessageSearch
@@ -103,8 +105,8 @@ def open_household(
     clock = clock or SystemClock()
     make_folder(settings.data_dir)
     telemetry = Telemetry()
-    models = make_models(settings, clock, telemetry.called, embedder=embedder, chat=chat)
-    live, signals = LiveOptions(settings.options), Signals(StoreOutage(clock))
+    live, signals = LiveOptions(settings.options), Signals(StoreOutage(clock), Baton(Foreground()))
+    models = make_models(settings, clock, telemetry.called, signals.baton.laid_down, embedder=embedder, chat=chat)
     ground = Ground(
         settings=settings,
         clock=clock,
@@ -191,7 +193,7 @@ def _parts(ground: Ground, floors: Floors) -> Parts:
     return Parts(
         record=stores.record,
         closer=closer,
-        desk=Desk(closer, signals.jobs_bell, signals.foreground),
+        desk=Desk(closer, signals.jobs_bell, signals.baton.foreground),
         search=search,
         profiles=reader,
         versions=profiles.versions,
@@ -264,7 +266,7 @@ def _historian(ground: Ground, floors: Floors) -> Historian:
         workers=ground.settings.options.historian.workers,
         telemetry=ground.telemetry,
         jobs_bell=ground.signals.jobs_bell,
-        foreground=ground.signals.foreground,
+        baton=ground.signals.baton,
         upkeep=_upkeep(ground, floors),
         outage=ground.signals.outage,
     )

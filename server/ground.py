@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from historian.baton import Baton
 from historian.bell import Bell
 from historian.clock import Clock
-from historian.foreground import Foreground
 from historian.live import LiveOptions
 from historian.pulse import Pulse
 from historian.queue import Queue
@@ -24,10 +24,10 @@ class Signals:
     """What the parts tell each other while they run."""
 
     outage: StoreOutage
+    baton: Baton
     steps: Steps = field(default_factory=Steps)
     jobs_bell: Bell = field(default_factory=Bell)
     vectors_bell: Bell = field(default_factory=Bell)
-    foreground: Foreground = field(default_factory=Foreground)
     pulse: Pulse = field(default_factory=Pulse)
 
 

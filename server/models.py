@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from historian.calibration import CalibrationFile
@@ -31,11 +32,13 @@ def make_models(
     settings: Settings,
     clock: Clock,
     counted: Callable[[ChatCall], object],
+    waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
     *,
     embedder: Embedder | None = None,
     chat: Chat | None = None,
 ) -> Models:
-    """Return the models that the settings name; `embedder` and `chat` take their place. `counted` hears of calls.
+    """Return the models that the settings name; `embedder` and `chat` take their place. `counted` hears of calls,
+    and the chat model is waited for within `waiting`.
 
     Raises:
         NotConfiguredError: the embedder, the chat model or the reranker lacks a setting.
@@ -43,7 +46,7 @@ def make_models(
     """
     return Models(
         embedder=embedder or make_embedder(settings),
-        chat=chat or make_chat(settings, clock, counted),
+        chat=chat or make_chat(settings, clock, counted, waiting),
         prompts=make_prompts(settings),
         reranker=make_reranker(settings, clock),
     )
@@ -70,7 +73,12 @@ def make_embedder(settings: Settings) -> Embedder:
     return OpenAIEmbedder(endpoint, calibrations=CalibrationFile(settings.data_dir / CALIBRATION_NAME))
 
 
-def make_chat(settings: Settings, clock: Clock, counted: Callable[[ChatCall], object]) -> Chat:
+def make_chat(
+    settings: Settings,
+    clock: Clock,
+    counted: Callable[[ChatCall], object],
+    waiting: Callable[[], AbstractContextManager[None]],
+) -> Chat:
     """Return the configured chat model; one that no role has is asked for nothing.
 
     Raises:
@@ -84,7 +92,7 @@ def make_chat(settings: Settings, clock: Clock, counted: Callable[[ChatCall], ob
                 f"A chat model is set for {role}, and neither where it is served nor a key: set chat.base_url, or "
                 "chat.api_key for OpenAI."
             )
-    return OpenAIChat(roles, clock, counted)
+    return OpenAIChat(roles, clock, counted, waiting)
 
 
 def make_reranker(settings: Settings, clock: Clock) -> Reranker | None:

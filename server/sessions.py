@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from functools import partial
-from typing import BinaryIO
 
 import anyio
-import anyio.to_thread
 
 from historian.hold import FolderHold
 from historian.session import Session
@@ -18,8 +15,9 @@ from server.commands.common import scope_of
 from server.composition import open_household
 from server.household import Household, running
 from server.settings import Settings
+from server.standard_streams import WireSink, WireSource
 from server.trust import TrustedBinder
-from server.wire import Wire, leave_within, mended
+from server.wire import Wire, leave_within
 
 LEAVING_SECONDS = 8.0
 """How long answers and background work may still take once the client has closed stdin."""
@@ -56,43 +54,7 @@ def serve_standalone(settings: Settings, wire: Wire, read: Callable[[], Settings
 async def _serve(app: ShiguanServer, household: Household, attached: Attached, wire: Wire) -> None:
     try:
         async with running(household):
-            await app.serve_lines(attached, WireSource(wire.source), WireSink(wire.sink))
+            source = WireSource(wire.source, partial(leave_within, LEAVING_SECONDS))
+            await app.serve_lines(attached, source, WireSink(wire.sink))
     finally:
         leave_within(LEAVING_SECONDS)
-
-
-class WireSource:
-    """Yields the lines of a client until it closes its end, or sends no text; from then on the process has to leave."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._lines = io.TextIOWrapper(stream, encoding="utf-8", errors="replace")
-
-    def __aiter__(self) -> AsyncIterator[str]:
-        return self._read()
-
-    async def _read(self) -> AsyncIterator[str]:
-        while line := await anyio.to_thread.run_sync(self._lines.readline, abandon_on_cancel=True):
-            yield mended(line)
-        leave_within(LEAVING_SECONDS)
-
-
-class WireSink:
-    """Sends lines to a client; what it no longer reads is dropped."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-
-    async def write(self, text: str) -> None:
-        """Send `text`."""
-        await anyio.to_thread.run_sync(self._send, text.encode("utf-8", "replace"))
-
-    async def flush(self) -> None:
-        """Do nothing: every write is sent at once."""
-        await anyio.lowlevel.checkpoint()
-
-    def _send(self, data: bytes) -> None:
-        try:
-            self._stream.write(data)
-            self._stream.flush()
-        except OSError:  # the client is gone; its stdin will end too
-            return

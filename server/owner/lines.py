@@ -16,7 +16,7 @@ MAX_LINE_BYTES = 64 * 2**20
 
 
 class LineSource:
-    """Yields the lines a client sends, until it hangs up."""
+    """Yields the lines a client sends, until it hangs up; the last one may lack its end."""
 
     def __init__(self, stream: BufferedByteReceiveStream) -> None:
         self._stream = stream
@@ -25,11 +25,14 @@ class LineSource:
         return self._lines()
 
     async def _lines(self) -> AsyncIterator[str]:
-        ended = (anyio.EndOfStream, anyio.IncompleteRead, anyio.ClosedResourceError, anyio.BrokenResourceError)
-        with suppress(*ended, anyio.DelimiterNotFound):
-            while True:
-                line = await self._stream.receive_until(b"\n", MAX_LINE_BYTES)
-                yield mended(line.decode("utf-8", "replace"))
+        ended = (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.DelimiterNotFound)
+        with suppress(*ended):
+            try:
+                while True:
+                    yield _text(await self._stream.receive_until(b"\n", MAX_LINE_BYTES))
+            except anyio.IncompleteRead:
+                if rest := self._stream.buffer:
+                    yield _text(rest)
 
 
 class LineSink:
@@ -46,3 +49,7 @@ class LineSink:
     async def flush(self) -> None:
         """Do nothing: every write is sent at once."""
         await anyio.lowlevel.checkpoint()
+
+
+def _text(line: bytes) -> str:
+    return mended(line.decode("utf-8", "replace"))

@@ -15,6 +15,7 @@ from typing import Any
 import anyio
 import pytest
 
+from historian.baton import Baton
 from historian.clock import FixedClock
 from historian.errors import StoreError
 from historian.foreground import Foreground
@@ -288,7 +289,7 @@ async def test_a_job_steps_aside_before_each_of_its_steps_and_is_done_all_the_sa
     async with home(tmp_path, run=False) as house, house.client() as alice:
         worker, queue, crowded = house.household.historian, house.household.queue, Crowded()
         job_id = close(house, "alice", "小明喜欢茶。")
-        worker.foreground = crowded
+        worker.baton = Baton(crowded)
         job = queue.claim()
         assert job is not None
         worker.steps = noting = Noting(crowded)
