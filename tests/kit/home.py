@@ -23,6 +23,7 @@ from server.household import Household, running
 from server.settings import load_settings
 from server.trust import TrustedBinder
 from tests.kit.apps import app_over
+from tests.kit.checked_schemas import share_checked_schemas
 
 
 class Home:
@@ -47,7 +48,7 @@ class Home:
         binding = Binding(scope, Session(**{"timezone": "Asia/Shanghai", **session}))
         app = app_over(self.household, FixedBinder(binding), toolsets)
         async with Client(app, mode=mode) as client:
-            yield Person(client)
+            yield Person(share_checked_schemas(client))
 
     @asynccontextmanager
     async def host(
@@ -56,7 +57,7 @@ class Home:
         """Connect a trusted host, which says in each call whose it is; see `Person.acting`."""
         app = app_over(self.household, TrustedBinder(Session(timezone=timezone)), toolsets)
         async with Client(app, mode=mode) as client:
-            yield Person(client)
+            yield Person(share_checked_schemas(client))
 
 
 class Person:
