@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from tests.kit.pauses import pauses
+
 CEILING = 120.0
 """Seconds after which a wait is a failure; far more than any wait needs, also on a busy machine."""
 SHIMS = Path(__file__).parent / "shims"
@@ -196,12 +198,13 @@ class Stdio:
     def settled(self, job_id: str, state: str = "done") -> dict[str, Any]:
         """Wait until a job has reached `state`."""
         deadline = time.monotonic() + CEILING
-        while True:
+        for pause in pauses():
             job: dict[str, Any] = self.call("memory_status", job_id=job_id)["job"]
             if job["state"] == state:
                 return job
             assert time.monotonic() < deadline, (job, self.stderr[-2000:])
-            time.sleep(0.03)  # a job's end can only be asked for
+            time.sleep(pause)  # a job's end can only be asked for
+        raise AssertionError
 
     def drained(self) -> dict[str, Any]:
         """Wait until no job of the scope is pending or processing and return the status."""
@@ -213,12 +216,13 @@ class Stdio:
 
     def _until_none_is(self, *states: str) -> dict[str, Any]:
         deadline = time.monotonic() + CEILING
-        while True:
+        for pause in pauses():
             status = self.call("memory_status")
             if not any(status[state] for state in states):
                 return status
             assert time.monotonic() < deadline, (status, self.stderr[-2000:])
-            time.sleep(0.03)
+            time.sleep(pause)
+        raise AssertionError
 
     def texts(self, query: str, **more: Any) -> list[str]:
         """Return the texts of the events that answer a query."""
@@ -227,9 +231,11 @@ class Stdio:
     def ready(self) -> None:
         """Wait until the search by meaning works."""
         deadline = time.monotonic() + CEILING
-        while self.call("search_events", query="warm")["degraded"]:
+        for pause in pauses():
+            if not self.call("search_events", query="warm")["degraded"]:
+                return
             assert time.monotonic() < deadline, self.stderr[-2000:]
-            time.sleep(0.05)
+            time.sleep(pause)
 
     # ---- the process
 
