@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from tests.kit.nest import Hatched, Nest
 from tests.kit.pauses import pauses
 
 CEILING = 120.0
@@ -61,7 +62,7 @@ def run(
 
 
 class Stdio:
-    """One `shiguan serve` on `folder`, with everything in that process; `command` may start it otherwise.
+    """One `shiguan serve` on `folder`, all in that process; `command` may start it otherwise, `nest` fork it.
 
     A thread reads stdout, another one stderr; waits are woken by them. Use it as a context manager: it kills on exit.
     """
@@ -75,18 +76,18 @@ class Stdio:
         shims: Sequence[str] = ("fast",),
         env: Mapping[str, str] | None = None,
         command: Sequence[str] | None = None,
+        nest: Nest | None = None,
     ) -> None:
         self.folder = folder
         self.started = time.monotonic()
-        called = [*(command or [SHIGUAN]), "serve", *self.mode, "--data-dir", str(folder), *flags]
-        self.process = subprocess.Popen(
-            called,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment(*shims, **(env or {})),
-            bufsize=0,
-        )
+        serve = ["serve", *self.mode, "--data-dir", str(folder), *flags]
+        own = environment(*shims, **(env or {}))
+        self.process: subprocess.Popen[bytes] | Hatched
+        if nest is not None:
+            self.process = nest.start([*(command or ()), *serve], own)
+        else:
+            called = [*(command or [SHIGUAN]), *serve]
+            self.process = subprocess.Popen(called, stdin=-1, stdout=-1, stderr=-1, env=own, bufsize=0)
         self.lines: list[bytes] = []
         self.log: list[str] = []
         self.called: set[str] = set()
