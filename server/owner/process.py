@@ -23,7 +23,7 @@ from historian.session import Session
 from historian.zones import load_zone
 from server import __version__
 from server.binding import Attached, Binder, Binding, FixedBinder
-from server.garbage import collect_nothing
+from server.garbage import undisturbed
 from server.household import Household
 from server.owner.lines import LineSink, LineSource
 from server.owner.preamble import MAX_BYTES, differing, digests, encode, is_greeting, is_newer
@@ -186,8 +186,8 @@ class Owner:
 
 
 def _load_apps() -> Apps:
-    collect_nothing()  # until the client's first request
-    from server.owner.apps import Apps
+    with undisturbed():
+        from server.owner.apps import Apps
 
     return Apps()
 
