@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
-from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, ConfigDict
 
 from historian.quoting import quoted
+
+if TYPE_CHECKING:  # what an owner answers to commands stands on this module too, and needs no protocol
+    from mcp_types import CallToolResult
 
 __all__ = ["NOTHING_FOUND", "QUOTED", "Answer", "answer", "local", "quoted", "refusal"]
 
@@ -27,6 +29,8 @@ class Answer(BaseModel):
 
 def answer(result: Answer | dict[str, Any], prose: str) -> CallToolResult:
     """Return `result`, or its JSON values, as structured content with `prose` as its text channel."""
+    from mcp_types import CallToolResult, TextContent
+
     values = result if isinstance(result, dict) else result.model_dump(mode="json")
     return CallToolResult(content=[TextContent(type="text", text=prose)], structured_content=values)
 
@@ -38,4 +42,6 @@ def local(instant: datetime, timezone: str) -> str:
 
 def refusal(sentence: str) -> CallToolResult:
     """Return an error result that a model can read and act on."""
+    from mcp_types import CallToolResult, TextContent
+
     return CallToolResult(content=[TextContent(type="text", text=sentence)], is_error=True)

@@ -12,16 +12,16 @@ from collections.abc import Callable, Coroutine, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Protocol
-
-from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, INVALID_REQUEST
+from typing import TYPE_CHECKING, Any, Protocol
 
 from historian.errors import ShiguanError
 from historian.memory import Memory, ScopedMemory
 from historian.model import Scope
 from historian.session import Session
+
+if TYPE_CHECKING:  # loading the protocol takes most of a start, and what only commands ask for does without it
+    from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+    from mcp.shared.exceptions import MCPError
 
 OPENING = frozenset({"initialize", "notifications/initialized", "server/discover"})
 """Methods with which a client opens a connection; nothing may slow down what comes next."""
@@ -63,11 +63,18 @@ class FixedBinder:
         """Return the one binding there is."""
         named = identity_keys(meta)
         if named:
-            raise MCPError(
-                code=INVALID_REQUEST,
-                message=f"This server is bound to one user and takes no identity from _meta; leave {named[0]} out.",
+            raise invalid_request(
+                f"This server is bound to one user and takes no identity from _meta; leave {named[0]} out."
             )
         return self.binding
+
+
+def invalid_request(sentence: str) -> MCPError:
+    """Return what refuses a request that may not be made here."""
+    from mcp.shared.exceptions import MCPError
+    from mcp_types import INVALID_REQUEST
+
+    return MCPError(code=INVALID_REQUEST, message=sentence)
 
 
 def identity_keys(meta: Mapping[str, Any] | None) -> list[str]:
@@ -98,7 +105,7 @@ def current_memory() -> ScopedMemory:
     """
     memory = _current.get()
     if memory is None:
-        raise MCPError(code=INVALID_REQUEST, message=NOBODY)
+        raise invalid_request(NOBODY)
     return memory
 
 
@@ -141,6 +148,9 @@ def _binding(binder: Binder, params: Mapping[str, Any] | None) -> Binding | None
     try:
         return binder.bind(meta if isinstance(meta, Mapping) else None)
     except ShiguanError as error:
+        from mcp.shared.exceptions import MCPError
+        from mcp_types import INVALID_PARAMS
+
         raise MCPError(code=INVALID_PARAMS, message=str(error)) from None
 
 

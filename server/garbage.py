@@ -6,6 +6,8 @@ Each look goes through the half million objects of all that is imported, while a
 from __future__ import annotations
 
 import gc
+from collections.abc import Generator
+from contextlib import contextmanager
 
 
 def collect_nothing() -> None:
@@ -18,3 +20,15 @@ def keep_what_is_loaded() -> None:
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
+
+
+@contextmanager
+def undisturbed() -> Generator[None]:
+    """Collect nothing while the block loads, and afterwards as before."""
+    collects = gc.isenabled()
+    collect_nothing()
+    try:
+        yield
+    finally:
+        if collects:
+            keep_what_is_loaded()

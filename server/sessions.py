@@ -7,7 +7,6 @@ from functools import partial
 
 import anyio
 
-from historian.hold import FolderHold
 from historian.session import Session
 from server.app import ShiguanServer, build_app
 from server.binding import Attached, Binder, Binding, FixedBinder
@@ -31,24 +30,18 @@ def stdio_binder(settings: Settings) -> Binder:
 
 
 def serve_standalone(settings: Settings, wire: Wire, read: Callable[[], Settings]) -> None:
-    """Serve one client over `wire` until it closes its end, with everything in this process.
+    """Serve one client over `wire` until it closes its end, with everything in this process, which holds the folder.
 
     `read` reads the settings anew when their file changes.
 
     Raises:
-        FolderInUseError: another process holds the data folder.
         StoreError: the data folder cannot be used.
         InvalidInputError: a toolset does not exist.
     """
     app = build_app(settings.toolsets)
-    hold = FolderHold(settings.data_dir)
-    hold.take("serve --standalone")
-    try:
-        household = open_household(settings, read=read)
-        attached = Attached(household.memory, stdio_binder(settings), household.warm_up)
-        anyio.run(partial(_serve, app, household, attached, wire))
-    finally:
-        hold.release()
+    household = open_household(settings, read=read)
+    attached = Attached(household.memory, stdio_binder(settings), household.warm_up)
+    anyio.run(partial(_serve, app, household, attached, wire))
 
 
 async def _serve(app: ShiguanServer, household: Household, attached: Attached, wire: Wire) -> None:

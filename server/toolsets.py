@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
-
-from mcp_types import ToolAnnotations
+from typing import TYPE_CHECKING, Any
 
 from historian.errors import InvalidInputError
+
+if TYPE_CHECKING:  # what toolsets there are is asked before anything is loaded
+    from mcp_types import ToolAnnotations
 
 DEFAULT_TOOLSETS = ("core", "evidence")
 REPEATABLE = (

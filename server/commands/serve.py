@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from functools import partial
 
+from historian.hold import FolderHold
 from server.commands.common import log_to_stderr, require_one_identity, settings_from
 from server.garbage import collect_nothing
-from server.wire import claim_stdio, leave_within
+from server.toolsets import require_toolsets
+from server.wire import Wire, claim_stdio, leave_within
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from server.settings import Settings
 
 AFTERWARDS_SECONDS = 1.0
 """How long threads that cannot be interrupted may hold up the end once everything is closed."""
@@ -18,14 +25,24 @@ def serve(arguments: argparse.Namespace) -> int:
     collect_nothing()
     wire = claim_stdio()  # before the imports below, of which any may print
     log_to_stderr()
-    from server.sessions import serve_standalone
-
     code = 1
     try:
         settings = settings_from(arguments)
         require_one_identity(arguments, settings)
-        serve_standalone(settings, wire, partial(settings_from, arguments))
+        require_toolsets(settings.toolsets)
+        _serve_held(settings, wire, partial(settings_from, arguments))
         code = 0
     finally:
         leave_within(AFTERWARDS_SECONDS, code)
     return code
+
+
+def _serve_held(settings: Settings, wire: Wire, read: Callable[[], Settings]) -> None:
+    hold = FolderHold(settings.data_dir)
+    hold.take("serve --standalone")
+    try:
+        from server.sessions import serve_standalone  # most of a start: who is refused is told so before
+
+        serve_standalone(settings, wire, read)
+    finally:
+        hold.release()

@@ -13,6 +13,7 @@ from historian.hold import FolderHold
 from server.bare import BareSettings
 from server.commands.common import bare_settings_from, complain, log_to_stderr, settings_from
 from server.folder import make_folder
+from server.garbage import collect_nothing, keep_what_is_loaded
 from server.owner.address import HTTP, OWNER, read_holder
 from server.owner.ask import ask_running
 from server.owner.attach import Starter
@@ -31,6 +32,7 @@ def serve_over_http(arguments: argparse.Namespace) -> int:
         FolderInUseError: another HTTP server, or a `--standalone` one, holds the folder.
         NotConfiguredError, InvalidInputError, StoreError: as `open_doorway`.
     """
+    collect_nothing()
     log_to_stderr()
     settings = _settings(arguments)
     make_folder(settings.data_dir)
@@ -44,6 +46,7 @@ def serve_over_http(arguments: argparse.Namespace) -> int:
         with Starter(settings.data_dir, time.monotonic() + TAKE_OVER_SECONDS) as starter:
             starter.wait_for_turn()
             take_over(hold, bare_settings_from(arguments))
+            keep_what_is_loaded()  # what is refused at the door begins no session, and is garbage too
             serve_http(doorway, hold, starter)
     finally:
         hold.release()

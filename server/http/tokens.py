@@ -66,7 +66,7 @@ class TokenFile:
     def tokens(self) -> list[StoredToken]:
         """Return all tokens, the oldest first."""
         self._refresh()
-        return sorted(self._known.values(), key=lambda token: (token.created_at, token.token_id))
+        return sorted(self._known.values(), key=lambda token: token.created_at)  # in a second as the file has them
 
     def create(
         self,

@@ -23,17 +23,18 @@ from historian.session import Session
 from historian.zones import load_zone
 from server import __version__
 from server.binding import Attached, Binder, Binding, FixedBinder
+from server.garbage import undisturbed
 from server.household import Household
-from server.owner.apps import Apps
 from server.owner.lines import LineSink, LineSource
 from server.owner.preamble import MAX_BYTES, differing, digests, encode, is_greeting, is_newer
-from server.toolsets import REPEATABLE
+from server.toolsets import REPEATABLE, require_toolsets
 from server.trust import TrustedBinder
 from server.web.visits import Guest
 from server.web.window import Window
 from server.wire import leave_within
 
 if TYPE_CHECKING:
+    from server.owner.apps import Apps
     from server.owner.control import Control
 
 GREETING_SECONDS = 10.0
@@ -60,7 +61,7 @@ class Owner:
         self._household = household
         self._token = token
         self._idle_seconds = idle_seconds
-        self._apps = Apps()
+        self._apps: Apps | None = None
         self._window = window
         self._url = url
         self._control: Control | None = None
@@ -115,7 +116,7 @@ class Owner:
             await self._answering().serve(lines, stream, partial(self._window.link, guest))
         else:
             attached = Attached(self._household.memory, binder_of(hello), self._household.warm_up)
-            app = self._apps.get(hello["toolsets"])
+            app = (await self._serving()).get(hello["toolsets"])
             await app.serve_lines(attached, LineSource(lines), LineSink(stream))
 
     def _answering(self) -> Control:
@@ -124,6 +125,12 @@ class Owner:
 
             self._control = Control(self._household, self.stop, self._url)
         return self._control
+
+    async def _serving(self) -> Apps:
+        if self._apps is None:
+            apps = await anyio.to_thread.run_sync(_load_apps)  # an owner that only commands ask never needs them
+            self._apps = self._apps or apps
+        return self._apps
 
     def _answer(self, hello: Any) -> dict[str, Any]:
         """Return the welcome of a client, or why it gets none."""
@@ -137,7 +144,7 @@ class Owner:
         if not is_greeting(hello):
             return {"ok": False, "error": "The client and the owner of the data folder differ too much; update both."}
         try:
-            self._apps.get(hello["toolsets"])
+            require_toolsets(hello["toolsets"])
             binder_of(hello)
         except ShiguanError as error:
             return {"ok": False, "error": str(error)}
@@ -176,6 +183,13 @@ class Owner:
         with anyio.open_signal_receiver(*wanted) as signals:
             async for _ in signals:
                 self.stop()
+
+
+def _load_apps() -> Apps:
+    with undisturbed():
+        from server.owner.apps import Apps
+
+    return Apps()
 
 
 def _is_same(token: object, ours: str) -> bool:

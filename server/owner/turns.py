@@ -12,7 +12,7 @@ from historian.session import Session
 from historian.tombstones import Tombstones
 from historian.work import scope_from
 from server.household import Household
-from server.tools.context import context_answer
+from server.tools.context_results import context_answer
 
 MIGRATED = "migrate:"
 """Begins the request id of what came out of a file of summaries; the rest tells it from the others of the file."""

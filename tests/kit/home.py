@@ -23,6 +23,8 @@ from server.household import Household, running
 from server.settings import load_settings
 from server.trust import TrustedBinder
 from tests.kit.apps import app_over
+from tests.kit.checked_schemas import share_checked_schemas
+from tests.kit.pauses import pauses
 
 
 class Home:
@@ -47,7 +49,7 @@ class Home:
         binding = Binding(scope, Session(**{"timezone": "Asia/Shanghai", **session}))
         app = app_over(self.household, FixedBinder(binding), toolsets)
         async with Client(app, mode=mode) as client:
-            yield Person(client)
+            yield Person(share_checked_schemas(client))
 
     @asynccontextmanager
     async def host(
@@ -56,7 +58,7 @@ class Home:
         """Connect a trusted host, which says in each call whose it is; see `Person.acting`."""
         app = app_over(self.household, TrustedBinder(Session(timezone=timezone)), toolsets)
         async with Client(app, mode=mode) as client:
-            yield Person(client)
+            yield Person(share_checked_schemas(client))
 
 
 class Person:
@@ -92,29 +94,32 @@ class Person:
     async def settled(self, job_id: str, state: str = "done") -> Mapping[str, Any]:
         """Wait until a job has reached `state`."""
         with anyio.fail_after(30):
-            while True:
+            for pause in pauses():
                 job: Mapping[str, Any] = (await self.call("memory_status", job_id=job_id))["job"]
                 if job["state"] == state:
                     return job
-                await anyio.sleep(0.02)
+                await anyio.sleep(pause)
+        raise AssertionError
 
     async def drained(self, seconds: float = 60) -> Mapping[str, Any]:
         """Wait until no job of the scope is pending or processing and return the status."""
         with anyio.fail_after(seconds):
-            while True:
+            for pause in pauses():
                 status: Mapping[str, Any] = await self.call("memory_status")
                 if not status["pending"] and not status["processing"]:
                     return status
-                await anyio.sleep(0.02)
+                await anyio.sleep(pause)
+        raise AssertionError
 
     async def embedded(self, seconds: float = 60) -> Mapping[str, Any]:
         """Wait until every text of the scope has its vector too, which follows behind, and return the status."""
         with anyio.fail_after(seconds):
-            while True:
+            for pause in pauses():
                 status = await self.drained(seconds)
                 if not status["unembedded"]:
                     return status
-                await anyio.sleep(0.02)
+                await anyio.sleep(pause)
+        raise AssertionError
 
     async def texts(self, query: str, **more: Any) -> list[str]:
         """Return the texts of the events that answer a query."""

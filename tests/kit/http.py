@@ -21,6 +21,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from server.http.identity import READ, WRITE
 from server.http.tokens import TOKENS_NAME, TokenFile
+from tests.kit.checked_schemas import share_checked_schemas
 from tests.kit.home import Person
 from tests.kit.stdio import CEILING, LEGACY, MODERN, SHIGUAN, environment
 
@@ -204,7 +205,7 @@ async def connected(url: str, token: str | None, mode: Any = "auto") -> AsyncGen
         httpx2.AsyncClient(headers=headers, timeout=CEILING, trust_env=False) as http_client,
         Client(streamable_http_client(url, http_client=http_client), mode=mode) as client,
     ):
-        yield client
+        yield share_checked_schemas(client)
 
 
 def request(method: str, params: Mapping[str, Any] | None = None, number: int = 1) -> dict[str, Any]:

@@ -13,6 +13,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from tests.kit.nest import Hatched, Nest
+from tests.kit.pauses import pauses
+
 CEILING = 120.0
 """Seconds after which a wait is a failure; far more than any wait needs, also on a busy machine."""
 SHIMS = Path(__file__).parent / "shims"
@@ -59,7 +62,7 @@ def run(
 
 
 class Stdio:
-    """One `shiguan serve` on `folder`, with everything in that process; `command` may start it otherwise.
+    """One `shiguan serve` on `folder`, all in that process; `command` may start it otherwise, `nest` fork it.
 
     A thread reads stdout, another one stderr; waits are woken by them. Use it as a context manager: it kills on exit.
     """
@@ -73,18 +76,18 @@ class Stdio:
         shims: Sequence[str] = ("fast",),
         env: Mapping[str, str] | None = None,
         command: Sequence[str] | None = None,
+        nest: Nest | None = None,
     ) -> None:
         self.folder = folder
         self.started = time.monotonic()
-        called = [*(command or [SHIGUAN]), "serve", *self.mode, "--data-dir", str(folder), *flags]
-        self.process = subprocess.Popen(
-            called,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment(*shims, **(env or {})),
-            bufsize=0,
-        )
+        serve = ["serve", *self.mode, "--data-dir", str(folder), *flags]
+        own = environment(*shims, **(env or {}))
+        self.process: subprocess.Popen[bytes] | Hatched
+        if nest is not None:
+            self.process = nest.start([*(command or ()), *serve], own)
+        else:
+            called = [*(command or [SHIGUAN]), *serve]
+            self.process = subprocess.Popen(called, stdin=-1, stdout=-1, stderr=-1, env=own, bufsize=0)
         self.lines: list[bytes] = []
         self.log: list[str] = []
         self.called: set[str] = set()
@@ -196,12 +199,13 @@ class Stdio:
     def settled(self, job_id: str, state: str = "done") -> dict[str, Any]:
         """Wait until a job has reached `state`."""
         deadline = time.monotonic() + CEILING
-        while True:
+        for pause in pauses():
             job: dict[str, Any] = self.call("memory_status", job_id=job_id)["job"]
             if job["state"] == state:
                 return job
             assert time.monotonic() < deadline, (job, self.stderr[-2000:])
-            time.sleep(0.03)  # a job's end can only be asked for
+            time.sleep(pause)  # a job's end can only be asked for
+        raise AssertionError
 
     def drained(self) -> dict[str, Any]:
         """Wait until no job of the scope is pending or processing and return the status."""
@@ -213,12 +217,13 @@ class Stdio:
 
     def _until_none_is(self, *states: str) -> dict[str, Any]:
         deadline = time.monotonic() + CEILING
-        while True:
+        for pause in pauses():
             status = self.call("memory_status")
             if not any(status[state] for state in states):
                 return status
             assert time.monotonic() < deadline, (status, self.stderr[-2000:])
-            time.sleep(0.03)
+            time.sleep(pause)
+        raise AssertionError
 
     def texts(self, query: str, **more: Any) -> list[str]:
         """Return the texts of the events that answer a query."""
@@ -227,9 +232,11 @@ class Stdio:
     def ready(self) -> None:
         """Wait until the search by meaning works."""
         deadline = time.monotonic() + CEILING
-        while self.call("search_events", query="warm")["degraded"]:
+        for pause in pauses():
+            if not self.call("search_events", query="warm")["degraded"]:
+                return
             assert time.monotonic() < deadline, self.stderr[-2000:]
-            time.sleep(0.05)
+            time.sleep(pause)
 
     # ---- the process
 

@@ -24,6 +24,7 @@ from server.http.identity import SCOPES
 from server.toolsets import TOOLSETS
 from server.trust import TrustedBinder
 from tests.kit.apps import app_over
+from tests.kit.checked_schemas import share_checked_schemas
 from tests.kit.home import home
 from tests.kit.http import Served
 from tests.kit.published import Request
@@ -73,7 +74,7 @@ def in_this_process(binder: Binder | None = None) -> Transport:
             async def connect(heard: Heard) -> AsyncGenerator[Client]:
                 app = app_over(house.household, bound_by, [*TOOLSETS])
                 async with Client(app, mode=mode, message_handler=heard.note, log_level="debug") as client:
-                    yield client
+                    yield share_checked_schemas(client)
 
             yield World(connect, lambda: "")
 
@@ -97,7 +98,7 @@ def over_stdio(*flags: str) -> Transport:
             with log.open("a") as said:
                 wire = stdio_client(command, errlog=said)
                 async with Client(wire, mode=mode, message_handler=heard.note, log_level="debug") as client:
-                    yield client
+                    yield share_checked_schemas(client)
 
         def logged() -> str:
             return "".join(path.read_text("utf-8", "replace") for path in (log, folder / "owner.log") if path.exists())
@@ -124,7 +125,7 @@ async def over_http(folder: Path, mode: str) -> AsyncGenerator[World]:
             async with httpx2.AsyncClient(headers=headers, timeout=WAIT, trust_env=False) as web:
                 wire = streamable_http_client(served.url, http_client=web)
                 async with Client(wire, mode=mode, message_handler=heard.note, log_level="debug") as client:
-                    yield client
+                    yield share_checked_schemas(client)
 
         yield World(connect, lambda: served.stderr)
 

@@ -26,6 +26,7 @@ from server.settings import load_settings
 from tests.kit.chat import OUTAGES, ChatAsked, ScriptedModel
 from tests.kit.clients import until
 from tests.kit.endpoint import FakeEndpoint
+from tests.kit.nest import Nest
 from tests.kit.speaking import good
 from tests.kit.stdio import CEILING, RpcError, ServerGone, Stdio, content
 
@@ -120,6 +121,7 @@ class Chaos:
     """A folder, the model beside it, and what was acknowledged."""
 
     folder: Path
+    nest: Nest
     endpoint: FakeEndpoint
     weather: Weather
     seed: int
@@ -128,7 +130,7 @@ class Chaos:
 
     def server(self) -> Stdio:
         """Start a server that trusts its host."""
-        return Stdio(self.folder, "--trust-host")
+        return Stdio(self.folder, "--trust-host", nest=self.nest)
 
     def prepare(self) -> None:
         """Write the settings."""
@@ -235,10 +237,10 @@ class Chaos:
             household.close()
 
 
-def ravage(folder: Path, count: int, seed: int) -> Chaos:
+def ravage(folder: Path, nest: Nest, count: int, seed: int) -> Chaos:
     weather = Weather(seed)
     with FakeEndpoint(chat=ScriptedModel(weather)) as endpoint:
-        chaos = Chaos(folder, endpoint, weather, seed)
+        chaos = Chaos(folder, nest, endpoint, weather, seed)
         chaos.prepare()
         chaos.rage(count)
         chaos.settle()
@@ -248,18 +250,18 @@ def ravage(folder: Path, count: int, seed: int) -> Chaos:
 
 @pytest.mark.long
 def test_two_hundred_turns_amid_deaths_and_outages_are_each_an_event_once_and_no_profile_lost_a_line(
-    tmp_path: Path,
+    tmp_path: Path, nest: Nest
 ) -> None:
     """P26, P29, P30, P33."""
-    chaos = ravage(tmp_path / "data", 200, seed=20261128)
+    chaos = ravage(tmp_path / "data", nest, 200, seed=20261128)
     assert chaos.deaths >= 6
     assert sum(chaos.weather.met.values()) > 0
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
-def test_two_thousand_turns_amid_deaths_and_outages_are_each_an_event_once(tmp_path: Path) -> None:
+def test_two_thousand_turns_amid_deaths_and_outages_are_each_an_event_once(tmp_path: Path, nest: Nest) -> None:
     """P26, P29, P30, P33: the same, longer."""
-    chaos = ravage(tmp_path / "data", 2000, seed=7)
+    chaos = ravage(tmp_path / "data", nest, 2000, seed=7)
     assert chaos.deaths >= 60
     assert {"outage", "slow", "fitful"} <= chaos.weather.met.keys()

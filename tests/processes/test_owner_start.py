@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import sys
 import time
@@ -114,6 +115,26 @@ def test_the_owner_answers_before_its_embedder_is_loaded_and_words_are_found_mea
         assert "Marlene" in json.dumps(found["events"])
         loaded = Path(f"/proc/{house.owner()}/maps").read_text()
         assert "chromadb" not in loaded
+
+
+def test_an_owner_that_only_commands_ask_never_loads_the_protocol(tmp_path: Path) -> None:
+    """P44: it is most of what a start loads, so that a command waits half as long; the first MCP client brings it."""
+    with House(tmp_path / "data", env={"PYTHONPROFILEIMPORTTIME": "1"}) as house:
+        turn = ("log", "--user", "alice", "--message-id", "m1", "Marlene planted 12 quince trees in Lund.")
+        for command in (turn, ("status",), ("search", "quince"), ("context", "quince"), ("queue", "list")):
+            house.command(*command)
+        owner = house.owner()
+        assert "server.owner.control" in loaded_by(house)
+        assert not loaded_by(house) & {"mcp", "mcp_types", "starlette", "uvicorn"}
+        client = house.ready()
+        assert {tool["name"] for tool in client.request("tools/list")["tools"]} == TOOLS
+        assert {"mcp", "mcp_types"} <= loaded_by(house), "the spy sees what it is to miss"
+        assert house.owners() == [owner]
+
+
+def loaded_by(house: House) -> set[str]:
+    """Return the modules that the owners have loaded, which are told to write that down."""
+    return set(re.findall(r"^import time: .*\| +([\w.]+)$", house.log(), re.MULTILINE))
 
 
 def test_a_client_loads_the_standard_library_only_and_weighs_little(house: House) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from tests.kit.chat import UNUSABLE, ChatAsked, Erring
 from tests.kit.home import Home, Person, home, prose
+from tests.kit.pauses import pauses
 from tests.kit.reply import failing
 from tests.kit.speaking import good, rewritten, speaking_home
 
@@ -36,8 +37,10 @@ async def lines(person: Person) -> list[str]:
 async def until(condition: Any) -> None:
     """Wait for what tells nobody when it comes."""
     with anyio.fail_after(SECONDS):
-        while not await condition():  # noqa: ASYNC110 - it can only be looked at
-            await anyio.sleep(0.05)
+        for pause in pauses():
+            if await condition():
+                return
+            await anyio.sleep(pause)
 
 
 # ---- the model's work

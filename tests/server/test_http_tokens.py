@@ -74,6 +74,11 @@ def test_another_process_sees_every_change(file: TokenFile, tmp_path: Path) -> N
     assert file.tokens() == []
 
 
+def test_tokens_of_the_same_second_are_listed_in_the_order_in_which_they_were_made(file: TokenFile) -> None:
+    made = [file.create(f"user{number}", scopes=[READ])[0].token_id for number in range(8)]
+    assert [token.token_id for token in file.tokens()] == made
+
+
 def test_tokens_that_are_created_at_the_same_time_are_all_kept(file: TokenFile, tmp_path: Path) -> None:
     made: list[str] = []
 
