@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from historian.bridges import bridge
 from historian.complaints import Complaints
 from historian.database import Database
 from historian.engine import Engine
@@ -15,7 +16,7 @@ from historian.indexer import Indexer
 from historian.lexical import EVERYWHERE, LexicalIndex, Mentions, Within
 from historian.lexical import Hits as WordHits
 from historian.model import Reach
-from historian.telling import bridge, common_terms, telling_part
+from historian.telling import common_terms, telling_part
 from historian.text import says_nothing
 
 WARM_UP_SECONDS = 8.0

@@ -1,4 +1,4 @@
-"""What of a query is compared: not a name that nearly every text has, and besides what else may say the same."""
+"""What of a query is compared: not a name that nearly every text has."""
 
 from __future__ import annotations
 
@@ -14,17 +14,6 @@ from historian.stems import stem
 FEWEST = 8
 """Texts from which on a term that most of them have tells nothing; fewer texts share a lot."""
 _ORPHAN = lazy_pattern(r"(?<!\w)'s\b")
-_BRIDGES = (
-    (lazy_pattern(r"(?:不能|不可以|不可|不该|别|不敢|不宜)[吃碰]|忌口|吃不了|忌[食嘴]"), "过敏 忌口 不吃"),
-    (
-        lazy_pattern(
-            r"\b(?:can(?:not|['’]t)|can not|must(?: not|n['’]t)|should(?: not|n['’]t)|may not|unable to|avoid)"
-            r"\s+(?:\w+\s+)?(?:eat|eating|have for dinner)\b|\b(?:must|can|may|should) (?:\w+ )?not eat\b"
-        ),
-        "allergic intolerant",
-    ),
-)
-"""What asks for a thing, and words in which the thing is told."""
 
 
 def common_terms(mentions: Mentions) -> frozenset[str]:
@@ -47,12 +36,6 @@ def telling_part(query: str, common: frozenset[str]) -> str:
     node = parse(rest).node
     left = any_terms(node) if node is not None else {}
     return rest if any(len(term) > 1 for term in left) else query
-
-
-def bridge(query: str) -> str:
-    """Return words in which a text may answer the query though it has none of its words; mostly none."""
-    lowered = query.lower()
-    return " ".join(told for asks, told in _BRIDGES if asks.search(lowered))
 
 
 def _places(folded: str, common: frozenset[str]) -> Iterator[int]:
