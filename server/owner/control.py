@@ -129,7 +129,8 @@ class Control:
             "counts": dict(done.counts),
             "token": done.token,
             "notes": [*done.notes],
-            "samples": [[one.what, one.text] for one in done.samples],
+            "samples": [[one.what, one.text] for one in done.samples if not one.along],
+            "along": [[one.what, one.text] for one in done.samples if one.along],
         }
 
     def _search(self, request: Mapping[str, Any]) -> dict[str, Any]:

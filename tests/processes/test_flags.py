@@ -76,6 +76,6 @@ def test_each_flag_that_narrows_or_opens_does_so(tmp_path: Path) -> None:
             assert [item["text"] for item in events["items"]] == [expected_fact], flags
 
         foreseen = house.command("forget", "--conversation", "cats", "--until", "2026-02-21", "--dry-run").stdout
-        assert foreseen.startswith(b"This would be forgotten: 1 messages.\n"), foreseen
+        assert foreseen.startswith(b"This would be forgotten: 1 message.\n"), foreseen
         link = house.command("ui", "--open").stdout
         assert opened.read_bytes() == link
