@@ -21,7 +21,7 @@ from historian.model import Scope
 from historian.options import QueryOptions
 from historian.session import Session
 from prompts import load
-from server.models import make_models
+from server.models import make_embedder, make_models
 from server.settings import load_settings
 from tests.kit.chat import ChatAsked, ScriptedModel
 from tests.kit.endpoint import FakeEndpoint
@@ -225,6 +225,18 @@ def test_a_chat_model_with_a_key_only_is_that_of_openai(tmp_path: Path) -> None:
     (tmp_path / "shiguan.toml").write_text('[chat]\nmodel = "small"\napi_key = "k"\n')
     settings = load_settings({"data_dir": tmp_path, "user": "alice"}, {})
     assert make_models(settings, SystemClock(), _ignore).chat.configured("rewrite")
+
+
+def test_an_embedding_model_with_neither_address_nor_key_is_refused_and_nothing_is_sent_to_openai(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "shiguan.toml"
+    file.write_text('[embedding]\nprovider = "openai"\nmodel = "small"\n')
+    with pytest.raises(NotConfiguredError, match=r"set embedding\.base_url, or embedding\.api_key for OpenAI\."):
+        make_embedder(load_settings({"data_dir": tmp_path, "user": "alice"}, {}))
+    for enough in ('base_url = "http://127.0.0.1:9/v1"', 'api_key = "k"'):
+        file.write_text(f'[embedding]\nprovider = "openai"\nmodel = "small"\n{enough}\n')
+        assert make_embedder(load_settings({"data_dir": tmp_path, "user": "alice"}, {})).identity == "openai:small:?"
 
 
 def _wants(asked: ChatAsked) -> tuple[Any, Any]:
