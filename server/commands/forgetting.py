@@ -9,13 +9,13 @@ from typing import Any
 from historian.errors import InvalidInputError
 from historian.finding import counted
 from historian.work import scope_payload
-from server.commands.common import bare_settings_from, complain, say, scope_of
+from server.commands.common import complain, existing_settings_from, say, scope_of
 from server.owner.ask import conversation
 
 
 def forget(arguments: argparse.Namespace) -> int:
     """Forget what the flags name; exit code 1 where the person does not agree."""
-    settings = bare_settings_from(arguments)
+    settings = existing_settings_from(arguments)
     request = {
         "op": "forget",
         "scope": scope_payload(scope_of(settings)),
