@@ -100,7 +100,7 @@ class Forgetter:
                 raise ConflictError(CHANGED)
             counts = self._carry_out(scope, selection, found)
             notes = self._wiped(scope, selection, found)
-        return Forgotten(True, counts, token, (*notes, BACKUPS))
+        return Forgotten(True, counts, token, (*notes, BACKUPS) if counts else notes)
 
     def finish(self) -> None:
         """Wipe what an interrupted forgetting left on the disk. Raises StoreError."""

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from historian.errors import InvalidInputError
-from server.bare import BareSettings, given_setting, read_bare_settings
+from server.bare import BareSettings, given_setting, read_bare_settings, unknown_variables
 
 if TYPE_CHECKING:
     from historian.model import Scope
@@ -83,6 +83,12 @@ def context_request(settings: BareSettings, message: str, conversation_id: str |
         "conversation_id": conversation_id,
         "message": message,
     }
+
+
+def tell_unknown_variables() -> None:
+    """Say on stderr which variables of the environment look like settings and are none: a typo would go unnoticed."""
+    for name in unknown_variables(os.environ):
+        complain(f"shiguan: There is no setting {name}; the variable has no effect.")
 
 
 def log_to_stderr() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from functools import partial
 
-from server.commands.common import log_to_stderr, require_one_identity, settings_from
+from server.commands.common import log_to_stderr, require_one_identity, settings_from, tell_unknown_variables
 from server.garbage import collect_nothing
 from server.wire import claim_stdio, leave_within
 
@@ -18,6 +18,7 @@ def serve(arguments: argparse.Namespace) -> int:
     collect_nothing()
     wire = claim_stdio()  # before the imports below, of which any may print
     log_to_stderr()
+    tell_unknown_variables()
     from server.sessions import serve_standalone
 
     code = 1

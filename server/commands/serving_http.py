@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from historian.errors import FolderInUseError, InvalidInputError
 from historian.hold import FolderHold
 from server.bare import BareSettings
-from server.commands.common import bare_settings_from, complain, log_to_stderr, settings_from
+from server.commands.common import bare_settings_from, complain, log_to_stderr, settings_from, tell_unknown_variables
 from server.folder import make_folder
 from server.owner.address import HTTP, OWNER, read_holder
 from server.owner.ask import ask_running
@@ -32,6 +32,7 @@ def serve_over_http(arguments: argparse.Namespace) -> int:
         NotConfiguredError, InvalidInputError, StoreError: as `open_doorway`.
     """
     log_to_stderr()
+    tell_unknown_variables()
     settings = _settings(arguments)
     make_folder(settings.data_dir)
     from server.http.serving import open_doorway, serve_http

@@ -7,12 +7,13 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from server.commands.common import existing_settings_from, say
+from server.commands.common import existing_settings_from, say, tell_unknown_variables
 from server.owner.ask import conversation
 
 
 def show_status(arguments: argparse.Namespace) -> int:
     """Print counts of the whole folder, as its owner tells them."""
+    tell_unknown_variables()
     settings = existing_settings_from(arguments)
     if not arguments.json and not settings.data_dir.is_dir():
         say(f"Nothing is remembered yet; whoever uses the memory first makes the folder {settings.data_dir}.")

@@ -13,6 +13,7 @@ import pytest
 
 from historian.clock import SystemClock
 from historian.forget_reviews import LET_GO, REWRITTEN
+from historian.forgetting import BACKUPS
 from historian.model import Owner, Scope
 from historian.returned import ReturnedTexts
 from historian.work import APPEND, scope_payload
@@ -403,6 +404,16 @@ async def test_a_line_that_a_human_worded_goes_and_the_statement_behind_it_does_
         assert "Oslo" in str(await alice.call("get_profile"))
         assert (await forget(alice, query="Oslo"))["profile lines"] >= 1
         assert (await alice.call("get_profile"))["text"].count("lives in") == 0
+
+
+async def test_forgetting_nothing_says_nothing_of_backups(tmp_path: Path) -> None:
+    async with home(tmp_path / "data", run=False) as house, person(house) as alice:
+        await alice.call("messages_append", messages=[said("m1", "A pear."), said("m2", "一个梨。")])
+        for query, is_there in (("quinces", False), ("pear", True), ("榅桲", False), ("梨", True)):
+            confirm = (await alice.call("forget", query=query))["confirm"]
+            done = await alice.call("forget", query=query, confirm=confirm)
+            assert bool(done["counts"]) is is_there
+            assert [note for note in done["notes"] if "Backups" in note] == ([BACKUPS] if is_there else [])
 
 
 async def test_the_rehearsal_shows_some_of_what_would_go(tmp_path: Path) -> None:
