@@ -41,6 +41,16 @@ _FOOD = (
 _NO_FOOD = (
     r"(?:any ?thing|any ?more|another|more|it|this|that|these|those|here|with|at|and|yet|much|enough|too|alone)\b"
 )
+_PET = (
+    r"(?:\sjust)?\s(?:got|have|adopted|bought)\s(?:an?|another)\s(?:(?:new|little|small|young|old|rescue|black|white|grey)\s)?"
+    r"(?:dog|cat|puppy|kitten|rabbit|hamster|guinea pig|parrot|budgie|canary|tortoise|horse|pony)"
+    r"\s(?:called|named)\s[A-Z\u4e00-\u9fff]"
+)
+_MEETING = (
+    r"(?:'ve|\shave)\s(?:got\s)?an?\s(?:meeting|call)\b(?!\s(?:link|room|notes?|invite|invitation|agenda|request|"
+    r"minutes|series|waiting|back|to (?:make|take|return|cancel)|now\b|right now|going on))"
+    r"(?!.*\bin (?:an?|\d+|two|five|ten|half an|a few)\s(?:min|hour|sec))"
+)
 _FOR_NOW = r"(?:today|tonight|right now|now|any ?more|tomorrow|until|yet|this (?:morning|evening|week|month))\b"
 _ROWS: tuple[tuple[Kind, str], ...] = (
     (
@@ -140,6 +150,8 @@ _ROWS: tuple[tuple[Kind, str], ...] = (
         r"\bmy\s(?:birthday|name|phone|email|address|blood type|shoe size|job|native language|employee id|"
         r"badge)\b.{0,30}?\b(?:is|was)\b",
     ),
+    ("fact", rf"\bI(?:'ve)?{_PET}|(?<![Ii]f )\b[Ww]e(?:'ve)?{_PET}"),
+    ("fact", r"我们家?(?:刚|最近|新|又)?(?:领养|收养|养)了\S{0,5}[只条匹]\S{0,10}?叫"),
     (
         "plan",
         r"我\S{0,6}?(?:打算(?!先?[吃睡洗歇试问用])|(?<!的)计划|准备(?:去|买|学|换|考|搬|开|找|申请|报)|决定(?![用先再]|了(?:$|[，。,.!！]))|下定决心|报了?名|订了|买了\S{0,6}票)",
@@ -160,6 +172,11 @@ _ROWS: tuple[tuple[Kind, str], ...] = (
         "appointment",
         r"\b(?:I|we|my)\b.{0,40}?\b(?:appointment|interview|flight|exam|wedding|surgery|check-?up|dentist|"
         r"deadline|ceremony|conference)\b",
+    ),
+    (
+        "appointment",
+        rf"\bI(?<!think I)(?<!guess I)(?<!if I)(?<!wish I){_MEETING}"
+        rf"|(?<!think )(?<!guess )(?<![Ii]f )\b[Ww]e{_MEETING}",
     ),
 )
 _DATED_ONLY: frozenset[Kind] = frozenset({"appointment"})

@@ -12,11 +12,12 @@ _BY_RULES: dict[Role, str] = {
 }
 
 
-def runs_offline(chat: Chat) -> tuple[str, ...]:
-    """Return what is done by rules because no model is set for it."""
+def runs_offline(chat: Chat, *, is_half_set: bool = False) -> tuple[str, ...]:
+    """Return what is done by rules because no model is set for it; `is_half_set` says that an address is."""
     missing: list[Role] = [role for role in _BY_RULES if not chat.configured(role)]
     if len(missing) == len(_BY_RULES):
-        return ("events are written by rules: no chat model is configured",)
+        hint = "; chat.base_url is set, so set chat.model too" if is_half_set else ""
+        return (f"events are written by rules: no chat model is configured{hint}",)
     return tuple(f"{_BY_RULES[role]}: no chat model is configured for {role}" for role in missing)
 
 

@@ -139,7 +139,9 @@ def by_rules(lines: Sequence[Line], trouble: Trouble | None = None) -> Decision:
         for worth in worth_keeping(line.message.content):
             rewritten = rewrite_offline(spelled(worth.sentence), _context_of(line))
             hits = inspect(rewritten.text)
-            lacks = [hit for hit in hits if hit.kind is not GateKind.TIME and not _is_shared(worth.kind, hit)]
+            lacks = [
+                hit for hit in hits if hit.kind is not GateKind.TIME and not _is_shared(worth.kind, hit, rewritten.text)
+            ]
             undated = needs_a_date(worth.kind) and not rewritten.times and not _has_date(worth.sentence)
             if lacks or undated or len(found) == MOST_BY_RULES:
                 continue
@@ -179,9 +181,12 @@ def _context_of(line: Line) -> RewriteContext:
     return RewriteContext(said_at=line.message.ts, speaker_name=line.speaker)
 
 
-def _is_shared(kind: Kind, hit: Hit) -> bool:
-    """Tell whether a hit is the "we" of a plan: the speaker is one of them, and the flag says that others are, too."""
-    return kind == "plan" and _WE.fullmatch(hit.found) is not None
+def _is_shared(kind: Kind, hit: Hit, text: str) -> bool:
+    """Tell whether a hit is the "we" of a plan, or of whom the text is about: the speaker is one of them.
+
+    The flag says that others are, too.
+    """
+    return _WE.fullmatch(hit.found) is not None and (kind == "plan" or text.startswith(hit.found))
 
 
 def _has_date(text: str) -> bool:

@@ -21,6 +21,7 @@ from historian.pinned import PinnedStore
 from historian.profile_reading import ProfileReader
 from historian.readable import MessageFilter
 from historian.record import Record
+from historian.retrieval import AUTOMATIC_SECONDS, Patience
 from historian.sameness import statement_key
 from historian.searching import EventQuery, EventSearch
 from historian.session import Session
@@ -61,15 +62,15 @@ class ContextReader:
         Raises:
             StoreError: something cannot be read now.
         """
-        options = self._options.now.context
+        options, patience = self._options.now.context, Patience(AUTOMATIC_SECONDS)
         query = make_query(message, self._turns(scope, session), session)
-        events, degraded = self._events(scope, query)
+        events, degraded = self._events(scope, query, patience)
         told = {statement_key(found.event.text) for found in events}
         sections = [
             ContextSection("pinned", tuple(self._notes(scope))),
-            ContextSection("profile", tuple(self._profile(scope, "user", query, told))),
+            ContextSection("profile", tuple(self._profile(scope, "user", query, told, patience))),
             ContextSection("events", tuple(_event_item(found) for found in events)),
-            *self._of_group(scope, query, told, options.group_statements_k),
+            *self._of_group(scope, query, told, options.group_statements_k, patience),
             ContextSection("memos", tuple(self._memos(scope, options.recent_memos_inject_k))),
         ]
 
@@ -95,7 +96,9 @@ class ContextReader:
         wanted = MessageFilter(since_ms=epoch_ms(now - spell), conversation_id=conversation)
         return [one.message for one in reversed(readable.newest(wanted, limit=limit + 1))]
 
-    def _events(self, scope: Scope, query: ContextQuery) -> tuple[list[FoundEvent], tuple[str, ...]]:
+    def _events(
+        self, scope: Scope, query: ContextQuery, patience: Patience
+    ) -> tuple[list[FoundEvent], tuple[str, ...]]:
         """Return the events that fit best, each once, and what did not work; without a query the newest ones."""
         top_k = self._options.query.auto_top_k
         if not top_k:
@@ -105,7 +108,9 @@ class ContextReader:
         best: dict[str, FoundEvent] = {}
         degraded: dict[str, None] = {}
         for text in query.texts:
-            found = self._shelves.search.search(EventQuery(text, scope.reach(), top_k, automatic=True))
+            found = self._shelves.search.search(
+                EventQuery(text, scope.reach(), top_k, automatic=True, patience=patience)
+            )
             degraded |= dict.fromkeys(found.degraded)
             for one in found.events:
                 known = best.get(one.event.event_id)
@@ -122,7 +127,9 @@ class ContextReader:
         for note in self._shelves.pinned.list(scope.owner):
             yield ContextItem(note.text, "note", note.note_id)
 
-    def _profile(self, scope: Scope, kind: EntityType, query: ContextQuery, told: set[str]) -> Iterable[ContextItem]:
+    def _profile(
+        self, scope: Scope, kind: EntityType, query: ContextQuery, told: set[str], patience: Patience
+    ) -> Iterable[ContextItem]:
         """Yield the lines of the own profile or the group's: those that fit, then those confirmed most, then new ones.
 
         What health asks for stands before all that does not fit well: no question about a meal names a nut. What an
@@ -132,20 +139,20 @@ class ContextReader:
             view = self._shelves.profiles.read(scope, kind, None)
         except NotFoundError:
             return
-        fitting = self._shelves.profiles.fitting_lines(
-            scope, kind, view.entity_id, query.texts[0] if query.texts else ""
-        )
+        fitting = self._shelves.profiles.fitting_lines(scope, kind, view.entity_id, query.main, patience)
         lines = [(at, line) for at, line in enumerate(view.lines) if statement_key(line.text) not in told]
         fit_of = {line.text: _bearing(line.text, fitting.get(line.text, 0.0)) for _, line in lines}
         lines.sort(key=lambda pair: (-fit_of[pair[1].text], -pair[1].confirmed, -pair[0]))
         for _, line in lines:
             yield _line_item(line, f"{view.entity_type}:{view.entity_id}")
 
-    def _of_group(self, scope: Scope, query: ContextQuery, told: set[str], limit: int) -> Iterable[ContextSection]:
+    def _of_group(
+        self, scope: Scope, query: ContextQuery, told: set[str], limit: int, patience: Patience
+    ) -> Iterable[ContextSection]:
         if scope.group_id is None:
             return
-        yield ContextSection("group_profile", tuple(self._profile(scope, "group", query, told)))
-        statements = self._shelves.statements.strongest(scope.group_id, query.main, limit) if limit else ()
+        yield ContextSection("group_profile", tuple(self._profile(scope, "group", query, told, patience)))
+        statements = self._shelves.statements.strongest(scope.group_id, query.main, limit, patience) if limit else ()
         yield ContextSection(
             "group_memories", tuple(ContextItem(one.text, "memory", one.memory_id, one.at) for one in statements)
         )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 Severity = Literal["ok", "warning", "error"]
+_PLURAL = re.compile(r"(message|event|memo|note|line|file|version|statement|merge|job)s\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +41,9 @@ class Check(Protocol):
 def number(count: int, one: str, many: str | None = None) -> str:
     """Return `1 text`, `2 texts`."""
     return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    """Say how many of what, each named in the plural: `1 message, 2 events`; `nothing` where there is none."""
+    named = [(count, what if count != 1 else _PLURAL.sub(r"\1", what, count=1)) for what, count in counts.items()]
+    return ", ".join(f"{count} {what}" for count, what in named) or "nothing"

@@ -20,13 +20,17 @@ Texts = Callable[[EventKey], str | None]
 
 @dataclass(slots=True)
 class Cleaned:
-    """What became of the profiles: lines and versions that were changed or removed, and the texts that went."""
+    """What became of the profiles: lines and versions that were changed or removed, and the texts that went.
+
+    `gone` are those of `texts` that no other text took the place of.
+    """
 
     entities: set[Owner] = field(default_factory=set[Owner])
     lines: int = 0
     rewritten: int = 0
     versions: int = 0
     texts: set[tuple[Owner, str]] = field(default_factory=set[tuple[Owner, str]])
+    gone: set[tuple[Owner, str]] = field(default_factory=set[tuple[Owner, str]])
 
 
 class ProfileCleaner:
@@ -68,6 +72,7 @@ class ProfileCleaner:
             retiring += kept
             self.cleaned.lines += 1
             self.cleaned.texts.add((entity, part.text))
+            self.cleaned.gone.add((entity, part.text))
             return None
         old = [self._found.gone[home, event] for event in gone]
         old += [one.before for event in kept if (one := self._found.changed.get((home, event))) is not None]

@@ -82,6 +82,10 @@ class Doomed:
     pinned: set[int] = field(default_factory=set[int])
     lines: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
 
+    def copy(self) -> Doomed:
+        """Return the same, which does not grow with this one."""
+        return Doomed({*self.messages}, {*self.events}, {*self.memos}, {*self.pinned}, {*self.lines})
+
     def token(self, scope: Scope, selection: Selection) -> str:
         """Return what confirms to forget exactly this; it differs as soon as anything more or less is meant."""
         rows = [sorted(self.messages), sorted(self.events), sorted(self.memos), sorted(self.pinned)]

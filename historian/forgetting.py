@@ -18,11 +18,11 @@ from historian.events import EVENT_WORDS
 from historian.forget_cascade import Consequences, EventKey, consequences
 from historian.forget_jobs import JobCleaner
 from historian.forget_lines import LineSearch
-from historian.forget_profiles import ProfileCleaner
+from historian.forget_profiles import Cleaned, ProfileCleaner
 from historian.forget_reviews import ReviewCleaner
 from historian.forget_rows import RowRemover, remove_person
-from historian.forget_samples import Sample, samples
-from historian.forget_selection import Selection, Selector
+from historian.forget_samples import Sample, going_along, line_samples, samples
+from historian.forget_selection import Doomed, Selection, Selector
 from historian.group_rows import GROUP_WORDS
 from historian.indexer import Indexer
 from historian.messages import epoch_ms
@@ -91,9 +91,7 @@ class Forgetter:
             StoreError: something cannot be read or written, or is busy; what is done stands, and may be done again.
         """
         if not confirm:
-            with self._database.read() as connection:
-                found, token, shown = self._found(connection, scope, selection)
-            return Forgotten(False, self._foreseen(scope, selection, found), token, samples=shown)
+            return self._rehearsed(scope, selection)
         with self._standstill.alone():
             self._queue.recover()
             with self._database.read() as connection:
@@ -102,22 +100,36 @@ class Forgetter:
                 raise ConflictError(CHANGED)
             counts = self._carry_out(scope, selection, found)
             notes = self._wiped(scope, selection, found)
-        return Forgotten(True, counts, token, (*notes, BACKUPS))
+        return Forgotten(True, counts, token, (*notes, BACKUPS) if counts else notes)
 
     def finish(self) -> None:
         """Wipe what an interrupted forgetting left on the disk. Raises StoreError."""
         with self._standstill.alone():
             self._wipe_now(frozenset())
 
+    def _rehearsed(self, scope: Scope, selection: Selection) -> Forgotten:
+        """Say what would go, and show some of it: first what is meant, then what else of the asker's goes along."""
+        readable = self._selector.find(scope, Selection(everything=True))
+        with self._database.read() as connection:
+            found, token, meant = self._found(connection, scope, selection)
+            shown = samples(connection, meant)
+            shown += samples(connection, going_along(meant, found.doomed, readable), along=True)
+        counts, profiles = self._foreseen(scope, selection, found)
+        lines = {text for entity, text in profiles.gone if entity == scope.owner}
+        shown += line_samples(lines.difference(text for _, text in meant.lines), along=True)
+        return Forgotten(False, counts, token, samples=shown)
+
     def _found(
         self, connection: sqlite3.Connection, scope: Scope, selection: Selection
-    ) -> tuple[Consequences, str, tuple[Sample, ...]]:
+    ) -> tuple[Consequences, str, Doomed]:
+        """Return what goes, what confirms it, and what of it is meant by itself."""
         doomed = self._selector.find(scope, selection)
         doomed.lines = LineSearch(scope, selection).find(self._profiles)
-        token, shown = doomed.token(scope, selection), samples(connection, doomed)
+        meant = doomed.copy()
         repeats = selection.event_id is not None or bool(selection.query)
         whole = scope.owner.key if selection.everything else None
-        return consequences(connection, doomed, repeats=repeats, everything_of=whole), token, shown
+        found = consequences(connection, doomed, repeats=repeats, everything_of=whole)
+        return found, meant.token(scope, selection), meant
 
     def _carry_out(self, scope: Scope, selection: Selection, found: Consequences) -> dict[str, int]:
         """First the files, whose rows still say what to do if this is interrupted; then all rows at once."""
@@ -141,7 +153,7 @@ class Forgetter:
         counts.update(_statements(found))
         return {name: count for name, count in counts.items() if count}
 
-    def _foreseen(self, scope: Scope, selection: Selection, found: Consequences) -> dict[str, int]:
+    def _foreseen(self, scope: Scope, selection: Selection, found: Consequences) -> tuple[dict[str, int], Cleaned]:
         """Return the counts that `_carry_out` would return, as far as nothing changes until then."""
         counts = Counter(_rows(found))
         profiles, jobs = self._profile_cleaner(scope, selection, found), _job_cleaner(scope, selection, found)
@@ -154,7 +166,7 @@ class Forgetter:
         counts["profile lines rewritten"] = profiles.cleaned.rewritten
         removed, changed, unreadable = self._queue.foresee(jobs.clean, jobs.means_original)
         counts.update({"jobs removed": removed, "jobs changed": changed, "unreadable files": unreadable})
-        return {name: count for name, count in counts.items() if count}
+        return {name: count for name, count in counts.items() if count}, profiles.cleaned
 
     def _profile_cleaner(self, scope: Scope, selection: Selection, found: Consequences) -> ProfileCleaner:
         return ProfileCleaner(found, self._text_of(found), LineSearch(scope, selection))

@@ -16,7 +16,7 @@ from historian.group_versions import Moment, Version
 from historian.messages import instant_of
 from historian.model import Owner
 from historian.ranking import fused
-from historian.retrieval import Retrieval
+from historian.retrieval import WARM_UP_SECONDS, Patience, Retrieval
 
 CANDIDATES = 200
 """Hits of each signal that are looked at; a group has far fewer statements."""
@@ -38,12 +38,13 @@ class GroupSearch:
         self._retrieval = retrieval
         self._engine = engine
 
-    def find(self, group: Owner, query: str) -> StatementHits:
+    def find(self, group: Owner, query: str, patience: Patience | None = None) -> StatementHits:
         """Return the statements of a group that have to do with `query`; scores are 0..1."""
         reach = frozenset({group.key})
         self._hold(group)
+        seconds = WARM_UP_SECONDS if patience is None else patience.left
         hits = self._retrieval.find(
-            "group_memories", looked_for(query), reach, limit=CANDIDATES, since=None, until=None
+            "group_memories", looked_for(query), reach, limit=CANDIDATES, since=None, until=None, patience=seconds
         )
         found = self._store.active_rows(group, hits.scores)
         scored = [(version, fused(*hits.scores[row])) for row, version in found.items()]
@@ -65,12 +66,12 @@ class OfferedStatements:
         self._search = search
         self._moment = moment
 
-    def strongest(self, group_id: str, query: str, limit: int) -> Sequence[GroupStatement]:
+    def strongest(self, group_id: str, query: str, limit: int, patience: Patience) -> Sequence[GroupStatement]:
         """Return up to `limit` active statements of this group: those that fit `query` first, then the strongest."""
         if limit < 1:
             return ()
         group, moment = Owner("group", group_id), self._moment()
-        fitting = self._search.find(group, query).scored if query.strip() else ()
+        fitting = self._search.find(group, query, patience).scored if query.strip() else ()
         first = [version for version, score in fitting if score >= BORDER]
         others = sorted(self._store.heads(group), key=lambda one: (-moment.strength(one), one.memory_id))
         chosen = {one.memory_id: one for one in [*first, *others]}

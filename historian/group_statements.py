@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from historian.retrieval import Patience
+
 
 @dataclass(frozen=True, slots=True)
 class GroupStatement:
@@ -21,7 +23,7 @@ class GroupStatement:
 class GroupStatements(Protocol):
     """Gives the statements that hold of one group. Whoever calls it has checked that the request may read the group."""
 
-    def strongest(self, group_id: str, query: str, limit: int) -> Sequence[GroupStatement]:
+    def strongest(self, group_id: str, query: str, limit: int, patience: Patience) -> Sequence[GroupStatement]:
         """Return up to `limit` active statements of this group: those that fit `query` first, then the strongest.
 
         An empty query asks for the strongest ones. With `limit` 0, or for a group without statements, there are none.

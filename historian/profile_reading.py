@@ -13,7 +13,7 @@ from historian.options import QueryOptions
 from historian.profile import PRIVATE, Profile
 from historian.profile_index import IndexedLine, ProfileIndex
 from historian.ranking import Candidate, Ranked, fused, rank
-from historian.retrieval import AUTOMATIC_SECONDS, Retrieval
+from historian.retrieval import Patience, Retrieval
 from historian.views import FoundProfile, FoundProfiles, ProfileView, VisibleLine
 
 EXACT = 6
@@ -79,11 +79,13 @@ class ProfileReader:
         ]
         return FoundProfiles(tuple(found), hits.degraded)
 
-    def fitting_lines(self, scope: Scope, entity_type: EntityType, entity_id: str, query: str) -> Mapping[str, float]:
+    def fitting_lines(
+        self, scope: Scope, entity_type: EntityType, entity_id: str, query: str, patience: Patience
+    ) -> Mapping[str, float]:
         """Return the visible lines of one profile that fit the query, by their text, with how well they do."""
         reach = profile_reach(scope)
         hits = self._retrieval.find(
-            "profiles", query, reach, limit=LINES, since=None, until=None, patience=AUTOMATIC_SECONDS
+            "profiles", query, reach, limit=LINES, since=None, until=None, patience=patience.left
         )
         floor = self._options().time_decay_min_similarity
         return {

@@ -4,7 +4,7 @@
     profiles/groups/{name}.md
     profiles/history/users/{name}/{UTC stamp}.md             versions before each change
     profiles/history/users/{name}/{UTC stamp}.unreadable.md  broken hand edits, never dropped
-    profiles/history/users/{name}/last.md                    what the store wrote last
+    profiles/history/users/{name}/last.md                    what the store wrote or took up last
 
 Calls for one entity are made under that entity's lock, which the caller holds; different entities need none.
 """
@@ -15,6 +15,7 @@ import stat
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias, get_args
@@ -66,6 +67,7 @@ class ProfileStore:
         self._keep = revision_keep
         self._lock = threading.Lock()
         self._parsed: OrderedDict[tuple[Owner, str], Profile] = OrderedDict()
+        self._taken_up: dict[Owner, str] = {}  # the digest of what is known to be kept as the last good version
         folders = (self._root / f"{kind}s" for kind in _KINDS)
         self._syncs = {folder: FolderSync(folder) for folder in folders}  # those who write at once flush it once
 
@@ -81,21 +83,24 @@ class ProfileStore:
     def read_or_recover(self, entity: Owner) -> tuple[Profile | None, str | None]:
         """Return the profile and None; or, where its file is broken, the last good version and a warning.
 
-        The broken text is kept aside in the history before anything else. The digest of a recovered profile is that
-        of the broken file, so that writing it replaces exactly that text.
+        A good file is kept as the last good version, whoever wrote it. A broken text is kept aside in the history
+        before anything else. The digest of a recovered profile is that of the broken file, so that writing it replaces
+        exactly that text.
         """
         files = self._files(entity)
         data = files.read()
         if data is None:
             return None, None
         try:
-            return self._parse(data, entity), None
+            profile = self._parse(data, entity)
         except StoreError as error:
             self._keep_version(files, data, entity)
             good = self._last_good(files, entity)
             used = "the last good version is used" if good is not None else "there is no earlier version"
             warning = f"{error} The broken text is kept in the history and {used}."
             return (None if good is None else replace(good, digest=digest_of(data))), warning
+        self._take_up(files, data, profile)
+        return profile, None
 
     def digest(self, entity: Owner) -> str | None:
         """Return the SHA-256 of the file as it stands, in hex, or None where there is none."""
@@ -145,7 +150,7 @@ class ProfileStore:
         return tuple(found)
 
     def changed_by_hand(self) -> tuple[Owner, ...]:
-        """Return the entities whose file is not what the store last wrote: edited, copied in, copied back or deleted.
+        """Return the entities whose file is not what the store wrote or took up last: edited, copied or deleted.
 
         It compares with a copy kept beside the history, so it needs no memory of earlier runs. Whether a vector is up
         to date is another question: compare the digest it was made from with `digest`.
@@ -278,6 +283,15 @@ class ProfileStore:
             while len(self._parsed) > PARSED_KEPT:
                 self._parsed.popitem(last=False)
         return profile
+
+    def _take_up(self, files: _Files, data: bytes, profile: Profile) -> None:
+        """Keep a good file as what is gone back to if the next edit of it is broken."""
+        if profile.digest is None or self._taken_up.get(profile.entity) == profile.digest:
+            return
+        with suppress(OSError):  # a disk that takes nothing keeps nobody from reading
+            if files.revisions.last_written() != data:
+                files.revisions.note_written(data)
+            self._taken_up[profile.entity] = profile.digest
 
     def _replace(self, files: _Files, data: bytes) -> None:
         files.revisions.note_written(data)

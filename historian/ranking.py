@@ -14,10 +14,16 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from historian.fold import fold, runs
 from historian.sameness import statement_key
 
 LEXICAL_WEIGHT = 0.6
 _DAY = 86_400.0
+_SHORT = 24
+"""Characters of a text that may be a single word."""
+_OF_A_WORD, _OF_A_SIGN = 0.6, 0.8
+"""The similarity that a text of one word needs, and one of a letter or a sign: to a query of a word such texts are all
+alike, whatever they say (`x` to `tea` 0.44, 👍 to 花生 0.69), and so is what means the same (猫 to `cat` 0.9)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +93,7 @@ def rank(
     """
     scored: list[_Scored] = []
     for candidate in _merged(candidates):
-        near = candidate.similarity is not None and _share(candidate.similarity) >= floor
+        near = candidate.similarity is not None and _is_near(_share(candidate.similarity), candidate.text, floor)
         said = _share(candidate.lexical) > 0
         if not near and not said:
             continue
@@ -99,6 +105,17 @@ def rank(
         scored.append((score, candidate, tuple(name for name, spoke in stages if spoke)))
     scored.sort(key=lambda one: (-one[0], -one[1].epoch, len(one[1].id), one[1].id))
     return _collapsed(scored, top_k)
+
+
+def _is_near(similarity: float, text: str, floor: float) -> bool:
+    """Tell whether a text counts without the words of the query; what hardly says anything rarely does."""
+    if similarity < floor or similarity >= _OF_A_SIGN or not text or len(text) > _SHORT:
+        return similarity >= floor
+    words = [*runs(fold(text))]
+    if len(words) > 1 or any(is_cjk and len(word) > 2 for word, is_cjk in words):
+        return True
+    says = sum(len(word) + is_cjk for word, is_cjk in words) > 1
+    return says and similarity >= _OF_A_WORD
 
 
 def _collapsed(scored: Sequence[_Scored], top_k: int) -> list[Ranked]:

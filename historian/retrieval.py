@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -22,7 +23,7 @@ from historian.text import says_nothing
 WARM_UP_SECONDS = 8.0
 """How long a search waits for the embedder that is still loading, before it answers by words alone and says so."""
 AUTOMATIC_SECONDS = 1.0
-"""How long one does that nobody asked for by name: a turn is held up by it."""
+"""How long those together do that nobody asked for by name: a turn is held up by them."""
 CATCH_UP = 128
 """Texts without a vector that a search embeds first; more are left to the background."""
 
@@ -42,6 +43,18 @@ class Hits:
 
     scores: Mapping[int, tuple[float | None, float | None]]
     degraded: tuple[str, ...]
+
+
+class Patience:
+    """How long the searches of one request wait together for the embedder to be loaded."""
+
+    def __init__(self, seconds: float) -> None:
+        self._until = time.monotonic() + seconds
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left of it."""
+        return max(0.0, self._until - time.monotonic())
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,12 +106,15 @@ class Revisions:
         return len(files)
 
     def last_written(self) -> bytes | None:
-        """Return what the store itself wrote last, or None: what differs from it was changed by hand."""
+        """Return what the store wrote or took up last, or None: what differs from it was changed by hand since."""
         path = self._folder / _LAST
         return path.read_bytes() if path.is_file() else None
 
     def note_written(self, data: bytes) -> None:
-        """Remember what the store is about to write. Not flushed: what a power cut garbles counts as edited by hand."""
+        """Remember what the store is about to write, or takes up.
+
+        Not flushed: what a power cut garbles counts as edited by hand.
+        """
         make_folder(self._folder)
         staged = stage(str(self._folder), data, flush=False)
         publish(staged, str(self._folder / _LAST))

@@ -6,6 +6,7 @@ resolved stays as it was said and is flagged. Quotations, titles and code stay, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,6 +22,9 @@ from historian.times import Resolution, Resolved, resolve_times
 from historian.titles import title_spans
 
 _FRAME: Final = lazy_pattern(r"(?:User|USER|user|The user said|用户(?:说|表示|提到)?)\s?[:：]\s*(?=\S)")
+_BESIDES: Final = lazy_pattern(
+    r"(?:by the way|btw|对了|顺便说一[下句]|顺便提一[下句])\s?[,，:：]?\s*(?=(?:I|my)\b|我|俺|咱)", re.IGNORECASE
+)
 _WRAPPED: Final = lazy_pattern(r"“([^“”]*)”[。.]?|\"([^\"]*)\"[。.]?|「([^「」]*)」[。.]?")
 
 
@@ -63,6 +67,7 @@ def rewrite_offline(observation: str, context: RewriteContext) -> Rewritten:
     text = observation.strip()
     if context.speaker_name:
         text = _without_frame(text)
+        text = text[besides.end() :] if (besides := _BESIDES.match(text)) else text
     times = resolve_times(text, context.said_at)
     exempt = exempt_spans(times.text)
     speaker = _clean(context.speaker_name)

@@ -13,7 +13,7 @@ from historian.model import Reach
 from historian.options import QueryOptions
 from historian.ranking import Candidate, Ranked, fused, rank
 from historian.rerank import Reranking
-from historian.retrieval import AUTOMATIC_SECONDS, WARM_UP_SECONDS, Retrieval
+from historian.retrieval import AUTOMATIC_SECONDS, WARM_UP_SECONDS, Patience, Retrieval
 from historian.views import FoundEvent, FoundEvents
 
 CANDIDATES = 200
@@ -26,7 +26,10 @@ _AS_WELL = 0.7
 
 @dataclass(frozen=True, slots=True)
 class EventQuery:
-    """What to look for. The targets and bounds narrow; they never widen what `reach` allows. `until` is exclusive."""
+    """What to look for. The targets and bounds narrow; they never widen what `reach` allows. `until` is exclusive.
+
+    `patience` is shared with other searches of the same request; left out, this one waits by itself.
+    """
 
     text: str
     reach: Reach
@@ -35,6 +38,7 @@ class EventQuery:
     since: datetime | None = None
     until: datetime | None = None
     automatic: bool = False
+    patience: Patience | None = None
 
 
 class EventSearch:
@@ -59,9 +63,9 @@ class EventSearch:
         options = self._options()
         since = query.since.timestamp() if query.since else None
         until = query.until.timestamp() if query.until else None
-        patience = AUTOMATIC_SECONDS if query.automatic else WARM_UP_SECONDS
+        patience = query.patience or Patience(AUTOMATIC_SECONDS if query.automatic else WARM_UP_SECONDS)
         hits = self._retrieval.find(
-            "events", query.text, query.reach, limit=CANDIDATES, since=since, until=until, patience=patience
+            "events", query.text, query.reach, limit=CANDIDATES, since=since, until=until, patience=patience.left
         )
         readable = self._events.within(query.reach)
         worth = [row for row, signals in hits.scores.items() if _can_rank(*signals, options.time_decay_min_similarity)]

@@ -55,6 +55,7 @@ _NOUN_AFTER: Final = lazy_pattern(
 )
 _PARTICLE: Final = lazy_pattern(r"\s(?:back|home|again)\b", re.IGNORECASE)
 _DENIED: Final = lazy_pattern(r"\b(?:do|have|does|has)(?:n['’]t|\snot)\b", re.IGNORECASE)
+_BUT: Final = lazy_pattern(r",?\sbut\s", re.IGNORECASE)
 _JOINED: Final = lazy_pattern(
     rf"(?:\s(?:and|but|or|nor)|,(?:\sand|\sbut)?)\s(?:{ADVERB}\s)?(?P<verb>[A-Za-z]+(?:['’]t)?)(?![\w-])", re.IGNORECASE
 )
@@ -83,10 +84,13 @@ def third_person(verb: str, *, past: bool = False) -> str:
 
 def joined_verbs(text: str, after: int) -> list[tuple[int, int, str]]:
     """Return the further verbs of the same subject (`likes tea and hates coffee`) as spans with their new form."""
-    if _DENIED.search(text, max(0, after - 12), after + 4):
-        return []  # what follows is denied, too: does not eat and drink
     stop = _CLAUSE_END.search(text, after, min(len(text), after + _REACH))
     end = stop.start() if stop else min(len(text), after + _REACH)
+    if _DENIED.search(text, max(0, after - 12), after + 4):
+        but = _BUT.search(text, after, end)
+        if but is None:
+            return []  # what follows may be denied, too: does not drink and drive
+        after = but.start()
     found: list[tuple[int, int, str]] = []
     for match in _JOINED.finditer(text, after, end):
         known = match["verb"].lower().replace("’", "'") in _COMMON

@@ -29,6 +29,11 @@ VARIABLES: Mapping[str, tuple[str, ...]] = {
     "trust_host": ("SHIGUAN_TRUST_HOST",),
 }
 """Settings that are read here, and the variables that name each, the first one counting."""
+TABLES = frozenset(
+    {"enabled", "embedding", "chat", "rerank", "prompts", "query", "historian", "profile", "queue", "context", "guard"}
+) | frozenset({"recall", "group", "server"})
+"""Settings that are read with pydantic."""
+_NO_SETTINGS = frozenset({"SHIGUAN_HOOKS", "SHIGUAN_TCP"})
 _NOTHING: tuple[object, ...] = (None, "", (), [])
 
 
@@ -78,6 +83,12 @@ def given_setting(name: str, flags: Mapping[str, Any], environment: Mapping[str,
     """Return what a flag, or else the environment, says of one of these settings as it was given; None if neither."""
     given = [flags.get(name), *(environment.get(variable) for variable in VARIABLES[name])]
     return next((value for value in given if value not in _NOTHING), None)
+
+
+def unknown_variables(environment: Mapping[str, str]) -> list[str]:
+    """Return the variables that look like settings and are none. Those within a table are refused with its settings."""
+    known = {*_NO_SETTINGS, *(f"SHIGUAN_{name.upper()}" for name in TABLES)}.union(*VARIABLES.values())
+    return sorted(name for name in environment if name.startswith("SHIGUAN_") and name.partition("__")[0] not in known)
 
 
 def folder_alone(flags: Mapping[str, Any], environment: Mapping[str, str]) -> BareSettings:

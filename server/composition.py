@@ -166,7 +166,7 @@ def _doing(ground: Ground, finding: FindingParts, profiles: ProfileParts) -> His
 
 
 def _health(ground: Ground, finding: FindingParts, profiles: ProfileParts) -> Health:
-    offline = partial(runs_offline, ground.models.chat)
+    offline = partial(runs_offline, ground.models.chat, is_half_set=bool(ground.settings.chat.base_url))
     away = partial(out_of_order, ground.models.chat)
     waits = ground.signals.outage.state
     searching, ranking, merging = finding.retrieval.state, finding.reranking.state, profiles.merger.state

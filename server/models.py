@@ -56,13 +56,19 @@ def make_embedder(settings: Settings) -> Embedder:
     """Return the configured embedder, not loaded yet.
 
     Raises:
-        NotConfiguredError: the provider needs a model or base_url that is not set.
+        NotConfiguredError: the provider needs a model that is not set, or it is said neither where that is served nor
+            with which key: every text would go to OpenAI.
     """
     chosen = settings.embedding
     if chosen.provider == "builtin":
         return BuiltinEmbedder()
     if not chosen.model:
         raise NotConfiguredError("embedding.provider is openai, so embedding.model must be set too.")
+    if not (chosen.base_url or chosen.api_key):
+        raise NotConfiguredError(
+            "embedding.model is set, and neither where it is served nor a key: set embedding.base_url, or "
+            "embedding.api_key for OpenAI."
+        )
     endpoint = Endpoint(
         base_url=chosen.base_url,
         api_key=chosen.api_key.get_secret_value(),

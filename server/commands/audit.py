@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from server.commands.common import bare_settings_from, say
+from server.commands.common import existing_settings_from, say
 from server.owner.ask import conversation
 
 KINDS = ("duplicates", "flagged", "unsupported", "oldest")
@@ -17,7 +17,7 @@ WIDTH = 100
 
 def audit(arguments: argparse.Namespace) -> int:
     """Print the audit of the whole folder, as its owner makes it."""
-    with conversation(bare_settings_from(arguments)) as talk:
+    with conversation(existing_settings_from(arguments)) as talk:
         found = talk.ask({"op": "audit", "limit": arguments.limit})
     if arguments.json:
         say(json.dumps(found, ensure_ascii=False))

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 
 from historian.errors import InvalidInputError
-from server.commands.common import bare_settings_from, say
+from server.commands.common import bare_settings_from, existing_settings_from, say
 from server.owner.ask import conversation
 from server.paths import whole_path
 
@@ -16,7 +16,7 @@ def back_up(arguments: argparse.Namespace) -> int:
     file = whole_path(arguments.file)
     if file.is_file() and not arguments.force:
         raise InvalidInputError("There is such a file already; name another one, or add --force to replace it.")
-    with conversation(bare_settings_from(arguments)) as talk:
+    with conversation(existing_settings_from(arguments)) as talk:
         made = talk.ask({"op": "backup", "file": str(file)})
     say(f"Backed up {_told(made['counts'])}: {made['bytes']} bytes.")
     return 0

@@ -8,12 +8,13 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from historian.errors import InvalidInputError
-from server.bare import BareSettings, read_bare_settings
+from server.bare import BareSettings, given_setting, read_bare_settings, unknown_variables
 
 if TYPE_CHECKING:
     from historian.model import Scope
     from server.settings import Settings
 
+NO_MEMORY = "There is no memory in this folder; name the folder with --data-dir."
 _SETTINGS = BareSettings._fields
 
 
@@ -27,6 +28,21 @@ def settings_from(arguments: argparse.Namespace) -> Settings:
 def bare_settings_from(arguments: argparse.Namespace) -> BareSettings:
     """Return the few settings that need the standard library only. Raises InvalidInputError."""
     return read_bare_settings(_flags(arguments), os.environ)
+
+
+def existing_settings_from(arguments: argparse.Namespace) -> BareSettings:
+    """Return the settings of a command that only looks: it makes no folder where somebody mistyped the name of one.
+
+    The folder that is taken where none is named may be new.
+
+    Raises:
+        InvalidInputError: the folder that is named is not there, or as `bare_settings_from`.
+    """
+    settings = bare_settings_from(arguments)
+    is_named = given_setting("data_dir", _flags(arguments), os.environ) is not None
+    if is_named and not settings.data_dir.is_dir():
+        raise InvalidInputError(NO_MEMORY)
+    return settings
 
 
 def require_one_identity(arguments: argparse.Namespace, settings: Settings | BareSettings) -> None:
@@ -67,6 +83,12 @@ def context_request(settings: BareSettings, message: str, conversation_id: str |
         "conversation_id": conversation_id,
         "message": message,
     }
+
+
+def tell_unknown_variables() -> None:
+    """Say on stderr which variables of the environment look like settings and are none: a typo would go unnoticed."""
+    for name in unknown_variables(os.environ):
+        complain(f"shiguan: There is no setting {name}; the variable has no effect.")
 
 
 def log_to_stderr() -> None:

@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from historian.errors import InvalidInputError, ShiguanError
-from server.commands.common import bare_settings_from, context_request, say
+from server.commands.common import context_request, existing_settings_from, say
 from server.owner.ask import conversation
 
 HOOK_SECONDS = 5.0
@@ -36,7 +36,7 @@ def show_context(arguments: argparse.Namespace) -> int:
 def _context(
     arguments: argparse.Namespace, message: str, conversation_id: str | None, *, patience: float | None
 ) -> dict[str, Any]:
-    settings = bare_settings_from(arguments)
+    settings = existing_settings_from(arguments)
     request = context_request(settings, _stdin() if message == "-" else message, conversation_id)
     with conversation(settings, patience) as talk:
         return talk.ask({**request, "group_name": arguments.group_name})

@@ -6,7 +6,7 @@ import argparse
 import json
 
 from historian.errors import InvalidInputError
-from server.commands.common import bare_settings_from, say
+from server.commands.common import NO_MEMORY, bare_settings_from, say
 from server.owner.ask import conversation
 
 
@@ -18,7 +18,7 @@ def doctor(arguments: argparse.Namespace) -> int:
     """
     settings = bare_settings_from(arguments)
     if not settings.data_dir.is_dir():
-        raise InvalidInputError("There is no memory in this folder; name the folder with --data-dir.")
+        raise InvalidInputError(NO_MEMORY)
     with conversation(settings) as talk:
         report = talk.ask({"op": "doctor", "fix": arguments.fix})
     if arguments.json:

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TextIO
 
 from historian.errors import InvalidInputError
 from historian.work import scope_payload
-from server.commands.common import bare_settings_from, complain, scope_of
+from server.commands.common import complain, existing_settings_from, scope_of
 from server.owner.ask import Conversation, conversation
 from server.paths import whole_path
 
@@ -43,7 +43,7 @@ def export(arguments: argparse.Namespace) -> int:
     """Write everything in scope as lines to a folder or to stdout, or as Markdown to a folder."""
     if arguments.format == "markdown" and arguments.target is None:
         raise InvalidInputError("An export as Markdown needs the name of a folder to write to.")
-    settings = bare_settings_from(arguments)
+    settings = existing_settings_from(arguments)
     counts: dict[str, int] = {}
     with conversation(settings) as talk:
         request = {"op": "export", "scope": scope_payload(scope_of(settings)), "limit": PAGE}

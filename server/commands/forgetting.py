@@ -7,14 +7,15 @@ import sys
 from typing import Any
 
 from historian.errors import InvalidInputError
+from historian.finding import counted
 from historian.work import scope_payload
-from server.commands.common import bare_settings_from, complain, say, scope_of
+from server.commands.common import complain, existing_settings_from, say, scope_of
 from server.owner.ask import conversation
 
 
 def forget(arguments: argparse.Namespace) -> int:
     """Forget what the flags name; exit code 1 where the person does not agree."""
-    settings = bare_settings_from(arguments)
+    settings = existing_settings_from(arguments)
     request = {
         "op": "forget",
         "scope": scope_payload(scope_of(settings)),
@@ -23,9 +24,11 @@ def forget(arguments: argparse.Namespace) -> int:
     }
     with conversation(settings) as talk:
         foreseen = talk.ask(request)
-        say(f"This would be forgotten: {_told(foreseen['counts'])}.")
+        say(f"This would be forgotten: {counted(foreseen['counts'])}.")
         for what, text in foreseen["samples"]:
             say(f"  {what}: {text}")
+        for what, text in foreseen.get("along", ()):  # an owner of an earlier version does not tell
+            say(f"  {what}, going along: {text}")
         for note in foreseen["notes"]:
             complain(note)
         if arguments.dry_run:
@@ -34,7 +37,7 @@ def forget(arguments: argparse.Namespace) -> int:
             complain("Nothing was forgotten.")
             return 1
         done = talk.ask(request | {"confirm": foreseen["token"]})
-    say(f"Forgotten: {_told(done['counts'])}.")
+    say(f"Forgotten: {counted(done['counts'])}.")
     for note in done["notes"]:
         if note not in foreseen["notes"]:
             complain(note)
@@ -59,7 +62,3 @@ def _agreed() -> bool:
     sys.stderr.write("It cannot be undone. Forget it? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes", "是")
-
-
-def _told(counts: dict[str, int]) -> str:
-    return ", ".join(f"{count} {what}" for what, count in counts.items()) or "nothing"

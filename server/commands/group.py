@@ -12,7 +12,7 @@ from typing import Any
 from historian.errors import InvalidInputError
 from historian.zones import load_zone, parse_instant
 from server.bare import BareSettings
-from server.commands.common import bare_settings_from, say, scope_request
+from server.commands.common import existing_settings_from, say, scope_request
 from server.owner.ask import conversation
 
 Answer = Mapping[str, Any]
@@ -22,7 +22,7 @@ _SIGNS = {"create": "+", "update": "~", "delete": "-", "restore": "+", "strength
 
 def show_group(arguments: argparse.Namespace) -> int:
     """Print what was asked about the group that `--group` names."""
-    settings = bare_settings_from(arguments)
+    settings = existing_settings_from(arguments)
     memory_id = getattr(arguments, "memory_id", None)
     action = arguments.action
     if action == "diff":
@@ -46,7 +46,7 @@ def show_group(arguments: argparse.Namespace) -> int:
 
 def evolve(arguments: argparse.Namespace) -> int:
     """Let the statements of the group that `--group` names evolve, and print what became of them."""
-    settings = bare_settings_from(arguments)
+    settings = existing_settings_from(arguments)
     answer = _asked(settings, {"action": "evolve", "since": _instant(arguments.since, settings)})
     if arguments.json:
         say(json.dumps(answer, ensure_ascii=False))

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from server.commands.common import bare_settings_from, say
+from server.commands.common import existing_settings_from, say
 from server.owner.ask import conversation
 
 Answer = Mapping[str, Any]
@@ -15,7 +15,7 @@ Answer = Mapping[str, Any]
 
 def manage_profiles(arguments: argparse.Namespace) -> int:
     """Do what was asked, through the owner."""
-    settings = bare_settings_from(arguments)
+    settings = existing_settings_from(arguments)
     action = arguments.action if arguments.action != "review" else f"review {arguments.decision}"
     request = {
         "op": "profile",

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from historian.errors import InvalidInputError
-from server.commands.common import bare_settings_from, complain, say
+from server.commands.common import complain, existing_settings_from, say
 from server.commands.status import profile_line
 from server.owner.ask import conversation
 
@@ -17,7 +17,7 @@ def manage_queue(arguments: argparse.Namespace) -> int:
     """Do what was asked, through the owner."""
     if arguments.action == "list" and arguments.job_id is not None:
         raise InvalidInputError("queue list takes no job id; it lists all jobs.")
-    with conversation(bare_settings_from(arguments)) as talk:
+    with conversation(existing_settings_from(arguments)) as talk:
         answer = talk.ask({"op": "queue", "action": arguments.action, "job_id": arguments.job_id})
     if arguments.action != "list":
         say(f"{len(answer['done'])} {'will run again' if arguments.action == 'retry' else 'discarded'}.")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from server.commands.common import bare_settings_from, say
+from server.commands.common import existing_settings_from, say
 from server.owner.ask import conversation
 
 
 def reindex(arguments: argparse.Namespace) -> int:
     """Rebuild the collections with the configured embedder, in the owner. Nothing else is deleted."""
-    with conversation(bare_settings_from(arguments)) as talk:
+    with conversation(existing_settings_from(arguments)) as talk:
         answer = talk.ask({"op": "reindex"})
     say(f"{answer['embedded']} texts have a new vector of {answer['embedder']}.")
     return 0

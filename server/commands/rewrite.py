@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from historian.errors import StoreError
-from server.commands.common import bare_settings_from, say
+from server.commands.common import existing_settings_from, say
 from server.owner.ask import conversation
 
 
@@ -18,7 +18,7 @@ def rewrite_events(arguments: argparse.Namespace) -> int:
     """
     looked_at = better = 0
     after: int | None = 0
-    with conversation(bare_settings_from(arguments)) as talk:
+    with conversation(existing_settings_from(arguments)) as talk:
         while after is not None:
             done = talk.ask({"op": "rewrite", "after": after, "all": arguments.all})
             if done["away"]:

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from historian.errors import InvalidInputError
 from historian.work import scope_payload
 from historian.zones import load_zone
-from server.commands.common import bare_settings_from, complain, say, scope_of
+from server.commands.common import complain, existing_settings_from, say, scope_of
 from server.owner.ask import conversation
 
 MAX_LIMIT = 200
@@ -28,7 +28,7 @@ def search(arguments: argparse.Namespace) -> int:
     """Print the messages that fit, best first, as the owner of the folder finds them."""
     if not 1 <= arguments.limit <= MAX_LIMIT:
         raise InvalidInputError(f"--limit must be a whole number from 1 to {MAX_LIMIT}.")
-    settings = bare_settings_from(arguments)
+    settings = existing_settings_from(arguments)
     request = {
         "op": "search",
         "scope": scope_payload(scope_of(settings)),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from historian.hold import FolderHold
-from server.commands.common import log_to_stderr, require_one_identity, settings_from
+from server.commands.common import log_to_stderr, require_one_identity, settings_from, tell_unknown_variables
 from server.garbage import collect_nothing
 from server.toolsets import require_toolsets
 from server.wire import Wire, claim_stdio, leave_within
@@ -25,6 +25,7 @@ def serve(arguments: argparse.Namespace) -> int:
     collect_nothing()
     wire = claim_stdio()  # before the imports below, of which any may print
     log_to_stderr()
+    tell_unknown_variables()
     code = 1
     try:
         settings = settings_from(arguments)

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from historian.errors import FolderInUseError, InvalidInputError
 from historian.hold import FolderHold
 from server.bare import BareSettings
-from server.commands.common import bare_settings_from, complain, log_to_stderr, settings_from
+from server.commands.common import bare_settings_from, complain, log_to_stderr, settings_from, tell_unknown_variables
 from server.folder import make_folder
 from server.garbage import collect_nothing, keep_what_is_loaded
 from server.owner.address import HTTP, OWNER, read_holder
@@ -34,6 +34,7 @@ def serve_over_http(arguments: argparse.Namespace) -> int:
     """
     collect_nothing()
     log_to_stderr()
+    tell_unknown_variables()
     settings = _settings(arguments)
     make_folder(settings.data_dir)
     from server.http.serving import open_doorway, serve_http

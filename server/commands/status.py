@@ -7,13 +7,17 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from server.commands.common import bare_settings_from, say
+from server.commands.common import existing_settings_from, say, tell_unknown_variables
 from server.owner.ask import conversation
 
 
 def show_status(arguments: argparse.Namespace) -> int:
     """Print counts of the whole folder, as its owner tells them."""
-    settings = bare_settings_from(arguments)
+    tell_unknown_variables()
+    settings = existing_settings_from(arguments)
+    if not arguments.json and not settings.data_dir.is_dir():
+        say(f"Nothing is remembered yet; whoever uses the memory first makes the folder {settings.data_dir}.")
+        return 0
     with conversation(settings) as talk:
         state = talk.ask({"op": "status"}) | {"data_dir": str(settings.data_dir)}
     if arguments.json:

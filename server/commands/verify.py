@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from historian.errors import InvalidInputError
-from server.commands.common import bare_settings_from, say, scope_request
+from server.commands.common import existing_settings_from, say, scope_request
 from server.owner.ask import conversation
 
 MOST_BYTES = 4_000_000
@@ -16,7 +16,7 @@ MOST_BYTES = 4_000_000
 
 def verify(arguments: argparse.Namespace) -> int:
     """Print the verified view; return 1 where anything of it is not proven."""
-    settings = bare_settings_from(arguments)
+    settings = existing_settings_from(arguments)
     request = {
         "op": "verify",
         "scope": scope_request(settings),

@@ -9,6 +9,7 @@ from typing import Annotated
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
+from historian.finding import counted
 from server.answers import QUOTED, Answer, answer, quoted
 from server.binding import Bound
 from server.toolsets import Published
@@ -53,10 +54,11 @@ class CountItem(Answer):
 
 
 class SampleItem(Answer):
-    """The beginning of one of the texts that would go."""
+    """The beginning of one of the texts that would go. `along`: not meant by itself, but it rests on what is."""
 
     what: str
     text: str
+    along: bool
 
 
 class ForgetAnswer(Answer):
@@ -91,7 +93,7 @@ def forget(  # noqa: PLR0913, PLR0917 - each way to say what is meant
         confirm=confirm,
     )
     counts = [CountItem(what=what, count=count) for what, count in done.counts.items()]
-    listed = ", ".join(f"{item.count} {item.what}" for item in counts) or "nothing"
+    listed = counted(done.counts)
     prose = f"Forgotten: {listed}." if done.done else f"This would be forgotten: {listed}. Ask the person, then send it"
     more = "" if done.done else f" again with confirm {done.token!r}."
     result = ForgetAnswer(
@@ -99,9 +101,9 @@ def forget(  # noqa: PLR0913, PLR0917 - each way to say what is meant
         counts=counts,
         confirm="" if done.done else done.token,
         notes=[*done.notes],
-        samples=[SampleItem(what=one.what, text=one.text) for one in done.samples],
+        samples=[SampleItem(what=one.what, text=one.text, along=one.along) for one in done.samples],
     )
-    shown = [f"- {one.what}: {quoted(one.text)}" for one in done.samples]
+    shown = [f"- {one.what}{', going along' if one.along else ''}: {quoted(one.text)}" for one in done.samples]
     return answer(result, "\n".join([" ".join([prose + more, *done.notes]), *shown]))
 
 

@@ -212,6 +212,73 @@ def test_a_request_that_states_nothing_of_the_speaker_stays_a_request(said: str)
     assert worth_keeping(said) == []
 
 
+APPOINTED = (
+    "I have a meeting with Priya tomorrow at 3pm",
+    "I've got a call with the bank on Friday at 9",
+    "We have a meeting with the landlord on 5 March.",
+    "I have a meeting with 张伟 tomorrow at 3pm",
+)
+NOT_APPOINTED = (
+    "I think I have a meeting tomorrow",
+    "I don't have a meeting tomorrow",
+    "I have a meeting now, talk at 5",
+    "I have a meeting in 5 minutes",
+    "I have a meeting in half an hour",
+    "I have a meeting room booked at 3",
+    "I have a meeting link for tomorrow",
+    "I have a call to make at 3",
+    "I have a call waiting since 9",
+    "Do I have a meeting tomorrow?",
+    "I had a meeting yesterday",
+    "If I have a meeting tomorrow I'll be late",
+)
+
+
+@pytest.mark.parametrize("sentence", APPOINTED)
+def test_a_meeting_that_somebody_has_is_an_appointment_as_a_dentist_is(sentence: str) -> None:
+    assert [(worth.sentence, worth.kind) for worth in worth_keeping(sentence)] == [(sentence, "appointment")]
+
+
+@pytest.mark.parametrize("sentence", NOT_APPOINTED)
+def test_what_only_speaks_of_meetings_is_none(sentence: str) -> None:
+    assert worth_keeping(sentence) == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "We got a dog called Biscuit",
+        "We've adopted a little cat named Mochi.",
+        "I got a rescue dog called Biscuit",
+        "we just got a puppy called Rex",
+        "We have a parrot called 小宝",
+        "我们养了一只狗叫饼干",
+        "我们家领养了一只叫 Biscuit 的狗",
+    ],
+)
+def test_a_pet_with_a_name_is_a_fact(sentence: str) -> None:
+    assert [(worth.sentence, worth.kind) for worth in worth_keeping(sentence)] == [(sentence, "fact")]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "We got a dog bowl called Biscuit",
+        "We got a hot dog called Frank",
+        "We got a dog",
+        "We got a cat called for by the neighbours",
+        "We got a call named in the log",
+        "Should we have a dog called Biscuit?",
+        "If we got a dog called Biscuit",
+        "They got a dog called Biscuit",
+        "我们养了一只狗",
+        "他们养了一只狗叫饼干",
+    ],
+)
+def test_pets_of_others_without_a_name_or_in_name_only_are_none(sentence: str) -> None:
+    assert worth_keeping(sentence) == []
+
+
 @pytest.mark.parametrize("sentence", SMALL_TALK)
 def test_small_talk_and_what_holds_for_now_is_not_worth_keeping(sentence: str) -> None:
     """P80: junk is not stored."""

@@ -223,6 +223,13 @@ def test_questions_hypotheses_orders_and_what_is_for_this_conversation_are_no_pl
     assert kept(text) == []
 
 
+def test_what_we_have_is_kept_with_a_flag_that_others_have_it_too() -> None:
+    """P69."""
+    assert kept("We got a dog called Biscuit") == [("We got a dog called Biscuit", ("pronoun:We",))]
+    assert kept("我们养了一只狗叫饼干") == [("我们养了一只狗叫饼干", ("pronoun:我们",))]
+    assert kept("We have a meeting with the bank.") == kept("I have a meeting with us tomorrow at 3") == []
+
+
 def test_a_plan_names_the_speaker_and_its_day() -> None:
     assert kept("im moving to oslo next month") == [("Alice is moving to oslo in 2026-03", ())]
     assert kept("我国庆要回老家") == [("Alice 国庆要回老家", ())]

@@ -302,6 +302,48 @@ def test_merging_over_a_broken_file_loses_neither_text(store: ProfileStore, tmp_
     assert [p.read_text(encoding="utf-8") for p in kept] == ["---\n: [broken\n---\n- 手写的一行"]
 
 
+@pytest.mark.parametrize("line", ["Alice hates Mondays", "爱丽丝讨厌星期一"])
+def test_a_good_hand_edit_is_what_a_later_broken_one_goes_back_to(
+    store: ProfileStore, tmp_path: Path, clock: FixedClock, line: str
+) -> None:
+    """P13: also after a restart, and after a merge that found nothing to change; the broken text is kept."""
+    store.write(alice(), expected=None)
+    path = file_of(tmp_path)
+    edit_body(path, TEA.text, f"{TEA.text}\n- {line}")
+    edited, _ = store.read_or_recover(ALICE)
+    broken = BROKEN["yaml"](path.read_text(encoding="utf-8"))
+    path.write_text(broken, encoding="utf-8")
+    for each in (store, ProfileStore(tmp_path, clock=clock)):
+        recovered, warning = each.read_or_recover(ALICE)
+        assert recovered is not None and edited is not None and recovered.lines == edited.lines
+        assert warning is not None and "last good version" in warning
+    said = [Statement("Alice sings", "e8", PRIVATE, NOON)]
+    store.write(merge_offline(recovered, said, entity=ALICE, same=str.__eq__).profile, expected=recovered.digest)
+    assert [each.text for each in read(store).lines] == [TEA.text, line, NUTS.text, "Alice sings"]
+    kept = [store.raw_revision(ALICE, r.name) for r in store.history(ALICE) if not r.readable]
+    assert kept == [broken]
+
+
+def test_a_hand_edit_that_was_taken_up_is_no_longer_told_as_one(store: ProfileStore, tmp_path: Path) -> None:
+    store.write(alice(), expected=None)
+    edit_body(file_of(tmp_path), TEA.text, f"{TEA.text}\n- by hand")
+    assert store.changed_by_hand() == (ALICE,)
+    store.read_or_recover(ALICE)
+    assert store.changed_by_hand() == ()
+    assert store.history(ALICE) == ()
+
+
+def test_a_hand_edit_is_read_where_no_copy_of_it_can_be_kept(store: ProfileStore, tmp_path: Path) -> None:
+    store.write(alice(), expected=None)
+    edit_body(file_of(tmp_path), TEA.text, f"{TEA.text}\n- by hand")
+    history = tmp_path / "profiles" / "history" / "users" / "alice"
+    history.rename(history.with_name("elsewhere"))
+    history.write_bytes(b"")  # a file in the place of the folder
+    profile, warning = store.read_or_recover(ALICE)
+    assert warning is None
+    assert profile is not None and [line.text for line in profile.lines] == [TEA.text, "by hand", NUTS.text]
+
+
 def test_a_file_saved_in_another_encoding_is_broken_not_garbled(store: ProfileStore, tmp_path: Path) -> None:
     store.write(alice(), expected=None)
     file_of(tmp_path).write_bytes(file_of(tmp_path).read_bytes().decode().encode("gbk"))

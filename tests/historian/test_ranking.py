@@ -43,6 +43,18 @@ def test_with_a_floor_of_zero_what_was_not_searched_by_meaning_still_needs_words
     assert ids([candidate("a", 0.0), candidate("b", None, None)], floor=0.0) == ["a"]
 
 
+@pytest.mark.parametrize("text", ["x", "1", "👍", "…", "mixed", "ok", "嗯", "好的"])
+def test_what_says_hardly_anything_is_found_by_its_words_or_by_what_means_nearly_the_same(text: str) -> None:
+    """Short texts are all alike to a short query: a memo "x" is no answer to "tea"."""
+    assert ids([candidate("a", 0.55, text=text), candidate("b", 0.2, 0.5, text=text)]) == ["b"]
+    assert ids([candidate("a", 0.9, text=text)]) == ["a"]
+
+
+@pytest.mark.parametrize("text", ["likes tea", "花生过敏", "k8s migration", "喝茶 tea"])
+def test_two_words_are_found_by_their_meaning(text: str) -> None:
+    assert ids([candidate("a", 0.4, text=text)]) == ["a"]
+
+
 def test_both_witnesses_say_more_than_one() -> None:
     assert ids([candidate("meaning", 0.7), candidate("both", 0.7, 0.7), candidate("words", None, 0.7)]) == [
         "both",
@@ -120,7 +132,7 @@ def test_among_equal_duplicates_the_newer_stays() -> None:
 
 
 def test_texts_without_words_are_no_duplicates() -> None:
-    assert ids([candidate("a", 0.5, text=""), candidate("b", 0.5, text="…")]) == ["a", "b"]
+    assert ids([candidate("a", 0.9, text=""), candidate("b", 0.9, text="…")]) == ["a", "b"]
 
 
 def test_an_id_that_comes_twice_is_ranked_once_with_its_best_signals() -> None:

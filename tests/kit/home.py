@@ -79,6 +79,12 @@ class Person:
         assert isinstance(result.structured_content, dict)
         return result.structured_content
 
+    async def both(self, tool: str, /, **arguments: Any) -> tuple[dict[str, Any], str]:
+        """Call a tool that must succeed and return its structured content and its text."""
+        result = await self.client.call_tool(tool, arguments, meta=self.meta)
+        assert not result.is_error and isinstance(result.structured_content, dict), prose(result)
+        return result.structured_content, prose(result)
+
     async def refused(self, tool: str, /, **arguments: Any) -> str:
         """Call a tool that must refuse and return its sentence."""
         result = await self.client.call_tool(tool, arguments, meta=self.meta)

@@ -10,7 +10,7 @@ import stat
 import sys
 import tarfile
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,7 @@ from historian.hold import FolderHold
 from historian.restore import restore
 from tests.kit.clients import House, together
 from tests.kit.patient import household
+from tests.kit.stdio import environment, run
 
 pytestmark = [pytest.mark.process, pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")]
 SAID = ["小明不吃辣。", "Bob moved to Berlin in May 2026.", "Alice 的猫叫 Mochi。"]
@@ -220,6 +221,7 @@ def test_half_a_backup_is_refused(kept: Path, other: House, tmp_path: Path, cut:
 def test_a_backup_into_nowhere_is_refused_and_one_that_stands_there_is_replaced_only_by_force(
     kept: Path, tmp_path: Path
 ) -> None:
+    (tmp_path / "data").mkdir()
     with House(tmp_path / "data") as house:
         assert b"folder that exists" in house.command("backup", str(tmp_path / "no" / "b.tar.gz"), code=1).stderr
         target = tmp_path / "b.tar.gz"
@@ -231,7 +233,42 @@ def test_a_backup_into_nowhere_is_refused_and_one_that_stands_there_is_replaced_
             assert "profiles/users/alice.md" not in tar.getnames()
 
 
-def test_what_is_no_folder_has_no_memory_to_look_after_and_is_not_made_one(tmp_path: Path) -> None:
+LOOKING = (
+    ("doctor",),
+    ("status",),
+    ("status", "--json"),
+    ("search", "pears"),
+    ("context", "pears"),
+    ("queue", "list"),
+    ("audit",),
+    ("profile", "list"),
+    ("group", "list", "--group", "choir"),
+    ("evolve", "--group", "choir"),
+    ("export", "out"),
+    ("forget", "--search", "pears", "--dry-run"),
+    ("reindex",),
+    ("backup", "out.tar.gz"),
+    ("ui",),
+)
+
+
+@pytest.mark.parametrize("words", LOOKING, ids=lambda words: " ".join(words[:2]))
+def test_what_is_no_folder_has_no_memory_to_look_at_and_is_not_made_one(tmp_path: Path, words: Sequence[str]) -> None:
+    """A mistyped name is told, rather than answered with the nothing that a new folder holds."""
+    folder = tmp_path / "nowhere"
+    done = run(*words, "--data-dir", str(folder), env=environment("fast"), code=1)
+    assert b"no memory in this folder; name the folder" in done.stderr
+    assert not folder.exists()
+
+
+def test_a_hook_that_looks_in_a_folder_that_is_not_there_makes_none_and_holds_up_nobody(tmp_path: Path) -> None:
     house = House(tmp_path / "nowhere")
-    assert b"no memory in this folder" in house.command("doctor", code=1).stderr
+    assert house.command("context", "--hook", "pears").stdout == b""
     assert not house.folder.exists()
+
+
+def test_before_the_first_use_the_status_of_the_usual_folder_is_that_nothing_is_there(tmp_path: Path) -> None:
+    home = {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path), "LOCALAPPDATA": str(tmp_path)}
+    said = run("status", env=environment("fast", **home)).stdout
+    assert said.startswith(b"Nothing is remembered yet")
+    assert list(tmp_path.iterdir()) == []

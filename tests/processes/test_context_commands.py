@@ -62,6 +62,7 @@ def test_summaries_of_an_earlier_memory_are_migrated_once_and_told_before_an_ans
     shell: Shell, tmp_path: Path
 ) -> None:
     """P83: repeated, the same rows stand there."""
+    shell.folder.mkdir()
     file = tmp_path / "end_summaries.json"
     group = {"type": "group", "name": "球群"}
     records: list[Any] = [

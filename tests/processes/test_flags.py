@@ -76,6 +76,16 @@ def test_each_flag_that_narrows_or_opens_does_so(tmp_path: Path) -> None:
             assert [item["text"] for item in events["items"]] == [expected_fact], flags
 
         foreseen = house.command("forget", "--conversation", "cats", "--until", "2026-02-21", "--dry-run").stdout
-        assert foreseen.startswith(b"This would be forgotten: 1 messages.\n"), foreseen
+        assert foreseen.startswith(b"This would be forgotten: 1 message.\n"), foreseen
         link = house.command("ui", "--open").stdout
         assert opened.read_bytes() == link
+
+
+def test_a_variable_that_is_no_setting_is_told_of_and_stops_nobody(tmp_path: Path) -> None:
+    """As a typo in the file is; the status, a client and a server of its own each say it once."""
+    told = "There is no setting SHIGUAN_DATADIR; the variable has no effect."
+    with House(tmp_path / "data", env={"SHIGUAN_DATADIR": "x"}) as house:
+        client = house.ready()
+        assert client.said(told)
+        assert house.command("status").stderr.decode().count(told) == 1
+        assert client.stderr.count(told) == 1

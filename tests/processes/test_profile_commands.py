@@ -126,7 +126,7 @@ def test_a_file_that_is_edited_or_copied_back_from_history_is_found_by_its_new_w
     (version,) = (house.folder / "profiles" / "history" / "users" / "alice").glob("2*Z.md")
     file.write_text("---\nentity_type: [broken\n---\n- Alice half", "utf-8")
     assert "broken" in client.call("get_profile")["warnings"][0] or client.call("get_profile")["warnings"]
-    assert texts(client) == ["Alice keeps three bees.", "Alice plays the cello."]
+    assert texts(client) == ["Alice keeps three bees.", "Alice plays the theorbo."]
     file.write_bytes(version.read_bytes())
     until(lambda: found(client, "cello") == [])
     assert texts(client) == ["Alice keeps three bees."]

@@ -57,6 +57,8 @@ async def stored(person: Person, query: str) -> list[dict[str, Any]]:
         ("I'm allergic to peanuts.", "小明 is allergic to peanuts."),
         ("我明天下午三点要去面试", "小明 2026-02-22 15:00 要去面试"),
         ("I have a dentist appointment tomorrow.", "小明 has a dentist appointment on 2026-02-22."),
+        ("I have a meeting with Priya tomorrow at 3pm", "小明 has a meeting with Priya on 2026-02-22 at 15:00"),
+        ("By the way, I live in Lund.", "小明 lives in Lund."),
         ("我打算学 Rust", "小明打算学 Rust"),
         ("我女儿叫小雨", "小明的女儿叫小雨"),
         ("My sister lives in Oslo.", "小明's sister lives in Oslo."),

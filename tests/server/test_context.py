@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
+import threading
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from mcp.shared.exceptions import MCPError
 
 from historian.clock import FixedClock
+from historian.embed_fake import HashingEmbedder
 from historian.group_store import GroupStore
 from historian.group_strength import StrengthRule
 from historian.group_versions import Moment
 from historian.model import Owner
+from historian.retrieval import AUTOMATIC_SECONDS
 from historian.tokens import count_tokens
 from tests.kit.home import Home, Person, home
 from tests.kit.published import Request
@@ -46,6 +50,22 @@ def set_context(house: Home, **values: Any) -> None:
     """Let settings of contexts hold from now on."""
     now = house.household.live.now
     house.household.live.replace(replace(now, context=replace(now.context, **values)))
+
+
+async def test_all_searches_of_a_context_wait_one_second_together_for_a_model_that_is_loading(tmp_path: Path) -> None:
+    """A hook has three seconds for profile, events, with and without the turns before, and statements of the group."""
+    gate = threading.Event()
+    async with home(tmp_path, embedder=HashingEmbedder(gate=gate)) as house:
+        async with house.client("alice", group="choir", toolsets=["host"]) as alice:
+            await alice.remember("Alice is allergic to peanuts.", "爱丽丝对花生过敏。")
+            await said(alice, "We meet at eight.", "What shall we eat?", group=True)
+            asked_at = anyio.current_time()
+            context = await alice.call("build_context", message="Peanuts, 花生?")
+            seconds = anyio.current_time() - asked_at
+        gate.set()
+    assert seconds < 2 * AUTOMATIC_SECONDS
+    assert "Alice is allergic to peanuts." in context["text"]
+    assert context["degraded"] == ["search by meaning is warming up; words are searched"]
 
 
 async def test_an_empty_memory_says_so_in_a_short_honest_text(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from historian.clock import SystemClock
 from historian.forget_reviews import LET_GO, REWRITTEN
+from historian.forgetting import BACKUPS
 from historian.model import Owner, Scope
 from historian.returned import ReturnedTexts
 from historian.work import APPEND, scope_payload
@@ -405,6 +406,16 @@ async def test_a_line_that_a_human_worded_goes_and_the_statement_behind_it_does_
         assert (await alice.call("get_profile"))["text"].count("lives in") == 0
 
 
+async def test_forgetting_nothing_says_nothing_of_backups(tmp_path: Path) -> None:
+    async with home(tmp_path / "data", run=False) as house, person(house) as alice:
+        await alice.call("messages_append", messages=[said("m1", "A pear."), said("m2", "一个梨。")])
+        for query, is_there in (("quinces", False), ("pear", True), ("榅桲", False), ("梨", True)):
+            confirm = (await alice.call("forget", query=query))["confirm"]
+            done = await alice.call("forget", query=query, confirm=confirm)
+            assert bool(done["counts"]) is is_there
+            assert [note for note in done["notes"] if "Backups" in note] == ([BACKUPS] if is_there else [])
+
+
 async def test_the_rehearsal_shows_some_of_what_would_go(tmp_path: Path) -> None:
     """P103: a person sees what it is before agreeing, and nothing of others that would go with it."""
     texts = [f"{number} 个榅桲 quinces " + "很长 long " * 40 for number in range(5)]
@@ -413,10 +424,41 @@ async def test_the_rehearsal_shows_some_of_what_would_go(tmp_path: Path) -> None
         await alice.remember("Alice has quinces.", message_ids=["m0"], memo="榅桲 noted.")
         foreseen = await alice.call("forget", query="quinces")
         shown = [(one["what"], one["text"]) for one in foreseen["samples"]]
-        assert [what for what, _ in shown] == ["messages"] * 3 + ["events", "profile lines"]
-        assert shown[-1] == ("profile lines", "Alice has quinces.")
+        assert [what for what, _ in shown] == ["messages"] * 3 + ["events", "profile lines", "events", "memos"]
+        assert shown[4] == ("profile lines", "Alice has quinces.")
+        assert shown[-1] == ("memos", "榅桲 noted.")
+        assert [one["along"] for one in foreseen["samples"]] == [False] * 5 + [True] * 2
         assert all(len(text) <= 81 for _, text in shown)
         assert not (await alice.call("forget", query="quinces", confirm=foreseen["confirm"]))["samples"]
+
+
+async def test_the_rehearsal_shows_what_goes_along_with_what_is_meant(tmp_path: Path) -> None:
+    """P103: one message told of all three; whoever searches for one of them sees the others, and how much of what."""
+    facts = ("Alice 对花生过敏。", "Alice meets the bank on 5 March.", "Lena starts school in autumn.")
+    async with home(tmp_path / "data") as house, person(house) as alice:
+        await alice.remember(*facts, source_message="我对花生过敏。Bank on 5 March. Lena starts school in autumn.")
+        foreseen, prose = await alice.both("forget", query="花生")
+    shown = {(one["what"], one["text"], one["along"]) for one in foreseen["samples"]}
+    assert {("events", facts[0], False), ("profile lines", facts[0], False)} <= shown
+    assert {(what, fact, True) for what in ("events", "profile lines") for fact in facts[1:]} <= shown
+    assert f"- events, going along: 「{facts[1]}」" in prose
+    assert "1 message, " in prose
+
+
+async def test_the_rehearsal_shows_nothing_of_others_that_goes_along(tmp_path: Path) -> None:
+    """P102: in a group another member's statement rests on her words; in private it is counted for her, not shown."""
+    async with home(tmp_path / "data") as house:
+        async with person(house, "alice", group="choir") as alice:
+            await alice.call("messages_append", messages=[said("m1", "My quinces are ripe.") | {"sender_id": "alice"}])
+        async with person(house, "bob", group="choir") as bob:
+            await bob.remember("Bob was offered fruit by Zyxquork.", message_ids=["m1"], force=True)
+        async with person(house, "alice") as alice:
+            foreseen, prose = await alice.both("forget", query="quinces")
+            assert {"what": "events", "count": 1} in foreseen["counts"]
+        assert "Zyxquork" not in prose
+        assert [one["text"] for one in foreseen["samples"]] == ["My quinces are ripe."]
+        async with person(house, "bob", group="choir") as bob:
+            assert "Zyxquork" in str((await bob.call("forget", query="quinces"))["samples"])
 
 
 async def test_what_was_given_back_and_is_forgotten_is_news_when_it_is_said_again(tmp_path: Path) -> None:

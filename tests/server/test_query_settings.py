@@ -16,12 +16,14 @@ from pydantic import BaseModel
 
 from historian.chat import ROLES, Role
 from historian.clock import FixedClock, SystemClock
+from historian.embed_fake import HashingEmbedder
 from historian.errors import NotConfiguredError
 from historian.model import Scope
 from historian.options import QueryOptions
 from historian.session import Session
 from prompts import load
-from server.models import make_models
+from server.composition import open_household
+from server.models import make_embedder, make_models
 from server.settings import load_settings
 from tests.kit.chat import ChatAsked, ScriptedModel
 from tests.kit.endpoint import FakeEndpoint
@@ -221,10 +223,35 @@ def test_a_chat_model_with_neither_address_nor_key_is_refused_and_nothing_is_sen
         make_models(settings, SystemClock(), _ignore)
 
 
+@pytest.mark.parametrize(("table", "hint"), [('base_url = "http://127.0.0.1:9/v1"', True), ("", False)])
+def test_an_address_of_a_chat_model_without_the_model_is_told_what_is_missing(
+    tmp_path: Path, table: str, hint: bool
+) -> None:
+    (tmp_path / "shiguan.toml").write_text(f"[chat]\n{table}\n")
+    household = open_household(load_settings({"data_dir": tmp_path, "user": "alice"}, {}), embedder=HashingEmbedder())
+    try:
+        (told,) = household.health.offline()
+    finally:
+        household.close()
+    assert ("chat.base_url is set, so set chat.model too" in told) is hint
+
+
 def test_a_chat_model_with_a_key_only_is_that_of_openai(tmp_path: Path) -> None:
     (tmp_path / "shiguan.toml").write_text('[chat]\nmodel = "small"\napi_key = "k"\n')
     settings = load_settings({"data_dir": tmp_path, "user": "alice"}, {})
     assert make_models(settings, SystemClock(), _ignore).chat.configured("rewrite")
+
+
+def test_an_embedding_model_with_neither_address_nor_key_is_refused_and_nothing_is_sent_to_openai(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "shiguan.toml"
+    file.write_text('[embedding]\nprovider = "openai"\nmodel = "small"\n')
+    with pytest.raises(NotConfiguredError, match=r"set embedding\.base_url, or embedding\.api_key for OpenAI\."):
+        make_embedder(load_settings({"data_dir": tmp_path, "user": "alice"}, {}))
+    for enough in ('base_url = "http://127.0.0.1:9/v1"', 'api_key = "k"'):
+        file.write_text(f'[embedding]\nprovider = "openai"\nmodel = "small"\n{enough}\n')
+        assert make_embedder(load_settings({"data_dir": tmp_path, "user": "alice"}, {})).identity == "openai:small:?"
 
 
 def _wants(asked: ChatAsked) -> tuple[Any, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from historian.errors import InvalidInputError, StoreError
+from server.bare import TABLES, VARIABLES, unknown_variables
 from server.settings import Settings, load_settings
 from server.toolsets import TOOLSETS, published
 
@@ -157,6 +158,18 @@ def test_a_wrong_variable_is_named(
     sentence = refused(tmp_path)
     assert named in sentence
     assert "sk-secret" not in sentence
+
+
+def test_a_variable_that_is_no_setting_is_known_for_one() -> None:
+    known = ["SHIGUAN_HOOKS", "SHIGUAN_TCP", *(f"SHIGUAN_{name.upper()}" for name in TABLES)]
+    known += [name for names in VARIABLES.values() for name in names]
+    wrong = ["SHIGUAN_CHATT__MODEL", "SHIGUAN_DATADIR", "SHIGUAN_USERID"]
+    others = ["SHIGUAN_QUERY__AUTO_TOP_K", "SHIGUAN_QUERY__NOPE", "PATH", "XSHIGUAN_"]  # of a table each is checked
+    assert unknown_variables(dict.fromkeys([*known, *wrong, *others], "1")) == wrong
+
+
+def test_all_settings_are_known_without_loading_them() -> None:
+    assert {*TABLES, *VARIABLES} == {*Settings.model_fields}
 
 
 @pytest.mark.parametrize("wrong", ["x" * 600, "a\x00b", "\ud800"])
