@@ -65,7 +65,7 @@ class Control:
         }
 
     async def serve(self, lines: BufferedByteReceiveStream, stream: SocketStream, link: Link) -> None:
-        """Answer until the client hangs up. Once the first is answered, what is slow is loaded for the next ones."""
+        """Answer until the client hangs up."""
         while True:
             try:
                 request: Any = json.loads(await lines.receive_until(b"\n", MAX_LINE_BYTES))
@@ -81,7 +81,6 @@ class Control:
                 await stream.send(encode(await _linked(link)))
                 continue
             await stream.send(encode(await anyio.to_thread.run_sync(partial(self._do, request))))
-            self._household.warm_up()
 
     def _do(self, request: Mapping[str, Any]) -> dict[str, Any]:
         operation = self._operations.get(str(request.get("op")))
