@@ -129,7 +129,7 @@ async def test_what_runs_by_rules_is_told_with_the_moment_since_when(tmp_path: P
         since = datetime.fromisoformat(trouble["since"])
         assert timedelta(0) <= datetime.now(UTC) - since < timedelta(minutes=2)
         again = await alice.call("memory_status")
-        assert [one["since"] for one in again["troubles"]] == [trouble["since"]]
+        assert trouble in again["troubles"]  # beside it may stand that the search by meaning warms up
 
 
 async def test_the_command_line_tells_of_the_whole_folder_what_memory_status_tells_of_one_scope(tmp_path: Path) -> None:
