@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from historian.bridges import bridge
 from historian.complaints import Complaints
@@ -19,6 +20,11 @@ from historian.lexical import Hits as WordHits
 from historian.model import Reach
 from historian.telling import common_terms, telling_part
 from historian.text import says_nothing
+from historian.turnstile import Turnstile
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 WARM_UP_SECONDS = 8.0
 """How long a search waits for the embedder that is still loading, before it answers by words alone and says so."""
@@ -84,6 +90,7 @@ class Retrieval:
         self._engine = engine
         self._indexer = indexer
         self._words = words
+        self.turn = Turnstile()
         self.complaints = Complaints(log)
 
     def find(
@@ -103,7 +110,10 @@ class Retrieval:
         """
         if says_nothing(text) or not reach:
             return Hits({}, ())
-        asked = _Asked(collection, reach, limit, since, until)
+        with self.turn:
+            return self._found(_Asked(collection, reach, limit, since, until), text, patience)
+
+    def _found(self, asked: _Asked, text: str, patience: float) -> Hits:
         found = self._by_words(asked, text)
         lexical = {hit.row: hit.score for hit in found.hits}
         besides = bridge(text)
@@ -132,7 +142,8 @@ class Retrieval:
         """Return nothing once the embedder is loaded, else what is degraded."""
         if self._engine.state == "cold":
             self._engine.start()
-        return () if self._engine.wait(patience) else self.state()
+        with self.turn.left():
+            return () if self._engine.wait(patience) else self.state()
 
     def _by_words(self, asked: _Asked, text: str) -> WordHits:
         words = self._words[asked.collection]
@@ -147,18 +158,21 @@ class Retrieval:
     def _by_meaning(self, asked: _Asked, text: str, worded: Iterable[int]) -> tuple[dict[int, float], tuple[str, ...]]:
         """Return the similarity of the nearest rows, and of those found by words: many others may be nearer."""
         try:
-            self._indexer.catch_up(CATCH_UP)
-            vector = self._engine.embed_query(text)
-            vectors, collection, reach = self._engine.vectors, asked.collection, asked.reach
-            near = dict(vectors.search(collection, reach, vector, asked.limit, asked.since, asked.until))
-            further = [row for row in map(str, worded) if row not in near]
-            if further:
-                near |= vectors.compare(collection, reach, vector, further)
+            with self.turn.left():
+                self._indexer.catch_up(CATCH_UP)
+                vector = self._engine.embed_query(text)
+            near = self._nearest(asked, vector, worded)
             self.complaints.over(SEARCH)
             return self._calibrated(near), ()
         except (ModelError, StoreError) as error:
             self.complaints.say(SEARCH, error)
             return {}, (f"search by meaning failed, words were searched: {error}",)
+
+    def _nearest(self, asked: _Asked, vector: NDArray[np.float32], worded: Iterable[int]) -> dict[str, float]:
+        vectors, collection, reach = self._engine.vectors, asked.collection, asked.reach
+        near = dict(vectors.search(collection, reach, vector, asked.limit, asked.since, asked.until))
+        further = [row for row in map(str, worded) if row not in near]
+        return near | dict(vectors.compare(collection, reach, vector, further)) if further else near
 
     def _calibrated(self, near: Mapping[str, float]) -> dict[int, float]:
         import numpy as np

@@ -13,7 +13,7 @@ from historian.model import Reach
 from historian.options import QueryOptions
 from historian.ranking import Candidate, Ranked, fused, rank
 from historian.rerank import Reranking
-from historian.retrieval import AUTOMATIC_SECONDS, WARM_UP_SECONDS, Patience, Retrieval
+from historian.retrieval import AUTOMATIC_SECONDS, WARM_UP_SECONDS, Hits, Patience, Retrieval
 from historian.views import FoundEvent, FoundEvents
 
 CANDIDATES = 200
@@ -60,6 +60,10 @@ class EventSearch:
 
     def search(self, query: EventQuery) -> FoundEvents:
         """Return the most relevant events, best first; with nothing relevant, none."""
+        with self._retrieval.turn:
+            return self._searched(query)
+
+    def _searched(self, query: EventQuery) -> FoundEvents:
         options = self._options()
         since = query.since.timestamp() if query.since else None
         until = query.until.timestamp() if query.until else None
@@ -67,31 +71,44 @@ class EventSearch:
         hits = self._retrieval.find(
             "events", query.text, query.reach, limit=CANDIDATES, since=since, until=until, patience=patience.left
         )
-        readable = self._events.within(query.reach)
-        worth = [row for row, signals in hits.scores.items() if _can_rank(*signals, options.time_decay_min_similarity)]
-        found = {item.row: item for item in readable.sketches(worth) if _fits(item, query, since, until)}
-        half_life = (
-            options.time_decay_half_life_days_auto if query.automatic else options.time_decay_half_life_days_tool
-        )
+        found = self._sketched(query, hits, options.time_decay_min_similarity)
         candidates = [_candidate(item, *hits.scores[row]) for row, item in found.items()]
-        memos = {str(row) for row, item in found.items() if not item.has_new_info}
         candidates, reranked, failed = self._reranked(query, found, candidates)
+        events = self._best(query, found, candidates, reranked)
+        return FoundEvents(events, degraded=hits.degraded + failed)
+
+    def _sketched(self, query: EventQuery, hits: Hits, floor: float) -> dict[int, Sketch]:
+        """Return what ranking needs of the rows that were found, as far as they fit the query."""
+        worth = [row for row, signals in hits.scores.items() if _can_rank(*signals, floor)]
+        sketches = self._events.within(query.reach).sketches(worth)
+        since = query.since.timestamp() if query.since else None
+        until = query.until.timestamp() if query.until else None
+        return {item.row: item for item in sketches if _fits(item, query, since, until)}
+
+    def _best(
+        self,
+        query: EventQuery,
+        found: Mapping[int, Sketch],
+        candidates: Sequence[Candidate],
+        reranked: Mapping[str, float],
+    ) -> tuple[FoundEvent, ...]:
+        options = self._options()
+        memos = {str(row) for row, item in found.items() if not item.has_new_info}
+        automatic, tool = options.time_decay_half_life_days_auto, options.time_decay_half_life_days_tool
         ranked = rank(
             candidates,
             now=self._clock.now().timestamp(),
             top_k=query.top_k + len(memos),
             floor=options.time_decay_min_similarity,
-            half_life_days=half_life,
+            half_life_days=automatic if query.automatic else tool,
             boost=options.time_decay_boost,
             decay_enabled=options.time_decay_enabled,
             rerank=reranked,
         )
         ranked = (ranked if reranked else behind_statements(ranked, memos))[: query.top_k]
-        whole = {stored.row: stored.event for stored in readable.rows(int(item.id) for item in ranked)}
-        events = tuple(
-            FoundEvent(whole[int(item.id)], item.score, item.how) for item in ranked if int(item.id) in whole
-        )
-        return FoundEvents(events, degraded=hits.degraded + failed)
+        rows = self._events.within(query.reach).rows(int(item.id) for item in ranked)
+        whole = {stored.row: stored.event for stored in rows}
+        return tuple(FoundEvent(whole[int(item.id)], item.score, item.how) for item in ranked if int(item.id) in whole)
 
     def _reranked(
         self, query: EventQuery, found: Mapping[int, Sketch], candidates: list[Candidate]
@@ -101,7 +118,8 @@ class EventSearch:
         if not count:
             return candidates, {}, ()
         best = nlargest(count, candidates, key=lambda one: (fused(one.similarity, one.lexical), one.epoch, int(one.id)))
-        scores, failed = self._reranking.scores(query.text, {one.id: one.text for one in best})
+        with self._retrieval.turn.left():
+            scores, failed = self._reranking.scores(query.text, {one.id: one.text for one in best})
         weighed = {key: score * _weight(found[int(key)]) for key, score in scores.items()}
         return best if scores else candidates, weighed, failed
 
