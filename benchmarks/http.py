@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,13 @@ if __package__ in (None, ""):
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
 from benchmarks.kit import SERVER, command, environment, folder, p50, p95, table, verdict
-from benchmarks.search import fill, question, sentence
+from benchmarks.search import fill, open_house, question, sentence
 
 USERS = 64
 CALLS = 20
 """What each user asks in a round."""
+LISTED = 20
+"""Messages that a call of `messages_list` gives back; each user has twice as many."""
 WRITES = 5
 """In a mixed round, every so many calls one is `end`."""
 MODERN = "2026-07-28"
@@ -195,7 +198,7 @@ async def _play(server: Server, base: int, writes: int, read: str) -> Round:
             text = base + number * CALLS + turn
             is_write = bool(writes) and turn % writes == number % writes
             tool = "end" if is_write else read
-            given: dict[str, Any] = {"query": question(text)} if tool == "search_events" else {"page_size": 20}
+            given: dict[str, Any] = {"query": question(text)} if tool == "search_events" else {"page_size": LISTED}
             if is_write:
                 given = {"memo": f"Talked about {text}.", "observations": [sentence(text)]}
             begin = time.perf_counter()
@@ -230,7 +233,8 @@ async def _settle(server: Server) -> None:
         while True:
             found = (await user.call("search_events", query="warm"))["structuredContent"]
             status = (await user.call("memory_status"))["structuredContent"]
-            if not found["degraded"] and not status["pending"] and not status["processing"]:
+            waits = status["pending"] or status["processing"] or status["unembedded"]
+            if not found["degraded"] and not waits:
                 break
             await asyncio.sleep(0.1)
         await user.close()
@@ -245,9 +249,28 @@ def fill_shared(data: Path, count: int) -> list[str]:
     from server.http.tokens import TOKENS_NAME, TokenFile
 
     fill(data, count, lambda n: name_of(n % USERS))
+    say_all(data)
     (data / "shiguan.toml").write_text("[server]\nrate_limit = 0\n", encoding="utf-8")
     file = TokenFile(data / TOKENS_NAME)
     return [file.create(name_of(number), scopes=[READ, WRITE])[1] for number in range(USERS)]
+
+
+def say_all(data: Path) -> None:
+    """Put messages of every user into the record, more of them than are listed at once."""
+    from historian.model import Message, Owner
+    from historian.record import Record
+
+    household = open_house(data)
+    record = Record(household.database)
+    start = datetime(2026, 2, 1, tzinfo=UTC)
+    for number in range(USERS):
+        spoken = (sentence(number + USERS * line) for line in range(2 * LISTED))
+        messages = [
+            Message(f"said-{line}", "chat", "user", text, start + timedelta(minutes=line), sender_id=name_of(number))
+            for line, text in enumerate(spoken)
+        ]
+        record.append(Owner("user", name_of(number)), messages)
+    household.close()
 
 
 def name_of(number: int) -> str:

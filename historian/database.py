@@ -20,6 +20,8 @@ BUSY_TIMEOUT_MS = 5_000
 """How long a statement waits for another process before the store is said to be in use."""
 
 _IDLE_READERS = 8
+_READER_CACHE_KB = 4_000
+"""Each reader has a cache of its own, and the system keeps the pages of the file anyway."""
 _WHOLE, _PART, _JOINED = "whole", "part", "joined"
 _CLOSED = "The memory is closed; start it again."
 
@@ -266,6 +268,7 @@ class Database:
                 return self._idle.pop()
         connection = self._connect()
         connection.execute("PRAGMA query_only = ON")
+        connection.execute(f"PRAGMA cache_size = -{_READER_CACHE_KB}")
         return connection
 
     def _give_back(self, connection: sqlite3.Connection) -> None:

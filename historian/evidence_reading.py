@@ -13,7 +13,7 @@ from historian.clock import Clock
 from historian.cursors import Cursors
 from historian.errors import InvalidInputError
 from historian.evidence_views import EventChain, EvidenceItem, EvidencePage
-from historian.excerpts import BUDGET, cut, read_excerpts, share
+from historian.excerpts import BUDGET, cut, read_excerpts, read_newest, share
 from historian.ids import normalise_id
 from historian.intake import MAX_CONTENT
 from historian.message_search import MessageQuery, MessageSearch, SearchMode
@@ -24,6 +24,7 @@ from historian.readable import ReadableRecord
 from historian.record import Record
 from historian.session import Session
 from historian.text import drop_unusable
+from historian.turnstile import Turnstile
 from historian.word_paging import WordPager
 from historian.zones import load_zone
 
@@ -53,6 +54,7 @@ class EvidenceReader:
     search: MessageSearch
     chains: ChainReader
     clock: Clock
+    turn: Turnstile
 
     def of(self, scope: Scope, session: Session) -> ScopedEvidence:
         """Return the evidence as one request may see it."""
@@ -83,15 +85,15 @@ class ScopedEvidence:
         narrowed = narrowing(filters, self._zone)
         bound_to = self._bound_to("messages_list", narrowed)
         before = _PLACE.unpack(self._place(cursor, bound_to))[0] if cursor.strip() else None
-        rows = self._readable.newest_rows(narrowed.wanted, limit=page_size + 1, before_row=before)
-        shown, more = rows[:page_size], len(rows) > page_size
-        found = read_excerpts(self._readable, shown)
+        with self._reader.turn, self._readable.snapshot():
+            shown, more = read_newest(self._readable, narrowed.wanted, limit=page_size, before_row=before)
+            total = self._total(narrowed, len(shown), known=before is None and not more)
         page = EvidencePage(
-            items=tuple(EvidenceItem.of(found[row], ("time",)) for row in shown if row in found),
+            items=tuple(EvidenceItem.of(excerpt, ("time",)) for excerpt in shown),
             mode="newest",
             applied={"page_size": page_size, **narrowed.applied},
-            next_cursor=self._reader.cursors.seal(_PLACE.pack(shown[-1]), bound_to) if more else None,
-            total=self._total(narrowed, len(rows), known=before is None and not more),
+            next_cursor=self._reader.cursors.seal(_PLACE.pack(shown[-1].stored.row), bound_to) if more else None,
+            total=total,
             truncated=more,
             warnings=narrowed.warnings,
         )
@@ -188,10 +190,12 @@ class ScopedEvidence:
         """
         _require_limit("before", before, lowest=0)
         _require_limit("after", after, lowest=0)
-        anchor, rows = self._readable.rows_around(normalise_id(message_id, "message_id"), before + 1, after + 1)
-        at = rows.index(anchor)
-        shown = rows[max(0, at - before) : at + after + 1]
-        found = read_excerpts(self._readable, shown)
+        named = normalise_id(message_id, "message_id")
+        with self._reader.turn, self._readable.snapshot():
+            anchor, rows = self._readable.rows_around(named, before + 1, after + 1)
+            at = rows.index(anchor)
+            shown = rows[max(0, at - before) : at + after + 1]
+            found = read_excerpts(self._readable, shown)
         page = EvidencePage(
             items=tuple(
                 EvidenceItem.of(found[row], ("anchor" if row == anchor else "neighbor",), anchor=row == anchor)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from historian.intake import MAX_CONTENT
 from historian.messages import Excerpt, StoredMessage
-from historian.readable import ReadableRecord
+from historian.readable import MessageFilter, ReadableRecord
 
 BUDGET = 200_000
 """Characters of content in one answer; a message that comes alone is always whole."""
@@ -32,6 +32,20 @@ def read_excerpts(readable: ReadableRecord, rows: Sequence[int]) -> Mapping[int,
         return found
     most = share(lengths, BUDGET)
     return {row: cut(excerpt.stored, most, excerpt.length) for row, excerpt in found.items()}
+
+
+def read_newest(
+    readable: ReadableRecord, wanted: MessageFilter, *, limit: int, before_row: int | None = None
+) -> tuple[Sequence[Excerpt], bool]:
+    """Return the newest messages that fit, newest first, cut as by `read_excerpts`, and whether there are more."""
+    found = readable.newest_excerpts(_READ_AT_MOST, wanted, limit=limit + 1, before_row=before_row)
+    shown, more = found[:limit], len(found) > limit
+    lengths = [excerpt.length for excerpt in shown]
+    if sum(lengths) > BUDGET or max(lengths, default=0) > _READ_AT_MOST:
+        rows = [excerpt.stored.row for excerpt in shown]
+        whole = read_excerpts(readable, rows)
+        shown = [whole[row] for row in rows if row in whole]
+    return shown, more
 
 
 def cut(stored: StoredMessage, most: int, length: int | None = None) -> Excerpt:

@@ -111,6 +111,7 @@ class MessageSearch:
         self._engine = engine
         self._indexer = indexer
         self._retrieval = retrieval
+        self._turn = retrieval.turn
         self._reranking = reranking
 
     def search(self, query: MessageQuery) -> RankedMessages:
@@ -124,8 +125,10 @@ class MessageSearch:
         said = bool(query.text.strip())
         if query.top_k < 1 or not (said or query.vector is not None):
             return RankedMessages(())
-        if query.mode == "lexical":
-            return RankedMessages(self._by_words(query))
+        with self._turn:
+            return RankedMessages(self._by_words(query)) if query.mode == "lexical" else self._searched(query, said)
+
+    def _searched(self, query: MessageQuery, said: bool) -> RankedMessages:
         asked_at = query.asked_at or SystemClock().now()
         with self._database.read() as connection:
             people = participants(connection, query.reach)
@@ -139,7 +142,8 @@ class MessageSearch:
         items = self._fused(query, question, near, asked_at.tzinfo or UTC, max(count, query.top_k))
         failed: tuple[str, ...] = ()
         if count and self._reranking is not None:
-            items, failed = _reranked(self._reranking, query.text, items)
+            with self._turn.left():
+                items, failed = _reranked(self._reranking, query.text, items)
         return RankedMessages(items[: query.top_k], near.degraded + failed)
 
     def _by_words(self, query: MessageQuery) -> tuple[RankedMessage, ...]:
@@ -193,11 +197,14 @@ class MessageSearch:
         """Return what the vectors find; nothing, and the reason, where they cannot be asked now."""
         if self._engine.state == "cold":
             self._engine.start()
-        if not self._engine.wait(WARM_UP_SECONDS):
+        with self._turn.left():
+            is_ready = self._engine.wait(WARM_UP_SECONDS)
+        if not is_ready:
             return _Near({}, _nothing, self._retrieval.state())
         try:
-            self._indexer.catch_up(CATCH_UP)
-            vector = query.vector if query.vector is not None else self._engine.embed_query(question.meaning)
+            with self._turn.left():
+                self._indexer.catch_up(CATCH_UP)
+                vector = query.vector if query.vector is not None else self._engine.embed_query(question.meaning)
             return _Near(self._nearest(query, vector), lambda rows: self._around(query.reach, vector, rows))
         except (ModelError, StoreError) as error:
             self._retrieval.complaints.say(SEARCH, error)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 
 from historian.audiences import known_audiences
 from historian.database import Database
 from historian.errors import NotFoundError
+from historian.fetching import fetch_together
 from historian.lexical import Hits, LexicalIndex, Within
 from historian.lexical_query import Mode
 from historian.messages import COLUMNS, Excerpt, StoredMessage, epoch_ms, excerpt_columns, first_row, stored
@@ -19,6 +22,7 @@ from historian.model import Reach, Role
 MESSAGE_WORDS = LexicalIndex("messages", table="messages", time="(l.row >> 20)")
 """The word index over message contents."""
 
+_OF_KEY = "a.audience_id = (SELECT id FROM audiences WHERE key = ?)"
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1
 
 
@@ -151,7 +155,7 @@ class ReadableRecord:
     ) -> tuple[StoredMessage, ...]:
         """Return the newest messages that fit a filter, as `list` does."""
         with self._database.read() as connection:
-            statement, parameters = self._newest(connection, wanted, limit, before_row)
+            statement, parameters = self._newest(wanted, limit, before_row)
             found = connection.execute(
                 f"SELECT {COLUMNS} FROM ({statement}) AS u CROSS JOIN messages AS m ON m.row = u.row"
                 " ORDER BY u.row DESC",
@@ -164,19 +168,39 @@ class ReadableRecord:
     ) -> tuple[int, ...]:
         """Return the rows of the newest messages that fit a filter, as `list` does."""
         with self._database.read() as connection:
-            return tuple(row for (row,) in connection.execute(*self._newest(connection, wanted, limit, before_row)))
+            return tuple(row for (row,) in connection.execute(*self._newest(wanted, limit, before_row)))
 
     def excerpts(self, rows: Iterable[int], most: int) -> Mapping[int, Excerpt]:
         """Return those of `rows` that may be read, each content cut at `most` characters."""
         with self._database.read() as connection:
             audiences = known_audiences(connection, self._reach)
-            found = connection.execute(
-                f"SELECT length(m.content), {excerpt_columns(most)}"
-                " FROM json_each(?) AS j CROSS JOIN messages AS m ON m.row = j.value"
+            found = fetch_together(
+                connection,
+                f"length(m.content), {excerpt_columns(most)}",
+                "FROM json_each(?) AS j CROSS JOIN messages AS m ON m.row = j.value"
                 f" WHERE {_readable('m.row', audiences)}",
                 (json.dumps(list(rows)),),
             )
-            return {columns[1]: Excerpt(stored(columns[1:]), columns[0]) for columns in found}
+        return {columns[1]: Excerpt(stored(columns[1:]), columns[0]) for columns in found}
+
+    def newest_excerpts(
+        self, most: int, wanted: MessageFilter = EVERY_MESSAGE, *, limit: int, before_row: int | None = None
+    ) -> Sequence[Excerpt]:
+        """Return the newest messages that fit a filter, as `list` does, each content cut at `most` characters."""
+        statement, parameters = self._newest(wanted, limit, before_row)
+        with self._database.read() as connection:
+            found = fetch_together(
+                connection,
+                f"length(m.content), {excerpt_columns(most)}",
+                f"FROM ({statement}) AS u CROSS JOIN messages AS m ON m.row = u.row",
+                parameters,
+            )
+        found.sort(key=itemgetter(1), reverse=True)
+        return [Excerpt(stored(columns[1:]), columns[0]) for columns in found]
+
+    def snapshot(self) -> AbstractContextManager[object]:
+        """Let everything that this thread reads in a block come from one snapshot."""
+        return self._database.snapshot()
 
     def stand_ins(self, rows: Iterable[int]) -> Mapping[int, str]:
         """Return the ids of those of `rows` that may give way to their real message, which moves their row."""
@@ -259,49 +283,38 @@ class ReadableRecord:
     def count(self, wanted: MessageFilter = EVERY_MESSAGE, *, most: int | None = None) -> int:
         """Return how many messages fit, counting no further than `most`."""
         with self._database.read() as connection:
-            statement, parameters = self._union(connection, wanted, wanted.since_row, wanted.until_row)
+            statement, parameters = self._union(wanted, wanted.since_row, wanted.until_row)
             counted = f"SELECT count(*) FROM ({statement} LIMIT ?)"
             return int(connection.execute(counted, (*parameters, -1 if most is None else most)).fetchone()[0])
 
-    def _newest(
-        self, connection: sqlite3.Connection, wanted: MessageFilter, limit: int, before_row: int | None
-    ) -> tuple[str, Sequence[object]]:
+    def _newest(self, wanted: MessageFilter, limit: int, before_row: int | None) -> tuple[str, Sequence[object]]:
         until = min(wanted.until_row, _HIGHEST if before_row is None else before_row)
-        statement, parameters = self._union(connection, wanted, wanted.since_row, until)
+        statement, parameters = self._union(wanted, wanted.since_row, until)
         return f"{statement} ORDER BY row DESC LIMIT ?", (*parameters, max(limit, 0))
 
-    def _union(
-        self, connection: sqlite3.Connection, wanted: MessageFilter, since: int, until: int
-    ) -> tuple[str, Sequence[object]]:
+    def _union(self, wanted: MessageFilter, since: int, until: int) -> tuple[str, Sequence[object]]:
         """Return a statement for the rows of all audiences, each read from its index in order, and merged."""
         condition, values = wanted.condition("m")
         parts: Sequence[str] = ()
         parameters: Sequence[object] = ()
         for key in sorted(self._reach):
-            found = _source(connection, key, wanted)
-            if found is None:
-                continue
-            source, row, value = found
+            source, row = _source(key, wanted)
             part = f"SELECT {row} AS row FROM {source} AND {row} >= ? AND {row} < ?"
             parts = (*parts, f"{part} AND {condition}" if condition else part)
-            parameters = (*parameters, value, since, until, *values)
+            parameters = (*parameters, key, since, until, *values)
         return " UNION ".join(parts) or "SELECT 0 AS row WHERE FALSE", parameters
 
 
-def _source(connection: sqlite3.Connection, key: str, wanted: MessageFilter) -> tuple[str, str, object] | None:
-    """Return where to read one audience from, its row, and the value of its condition; None if nothing was ever stored.
+def _source(key: str, wanted: MessageFilter) -> tuple[str, str]:
+    """Return where to read the audience from whose key is the parameter, and its row.
 
     The row is that of the index that is walked, so that a list stops at its limit.
     """
     if wanted.conversation_id is not None and not key.startswith("author:"):
-        return "messages AS m INDEXED BY messages_by_conversation WHERE m.owner_key = ?", "m.row", key
-    number = next(iter(known_audiences(connection, frozenset({key}))), None)
-    if number is None:
-        return None
+        return "messages AS m INDEXED BY messages_by_conversation WHERE m.owner_key = ?", "m.row"
     if wanted.role is None and wanted.sender_id is None and wanted.conversation_id is None:
-        return "message_audiences AS a WHERE a.audience_id = ?", "a.row", number
-    joined = "message_audiences AS a CROSS JOIN messages AS m ON m.row = a.row WHERE a.audience_id = ?"
-    return joined, "a.row", number
+        return f"message_audiences AS a WHERE {_OF_KEY}", "a.row"
+    return f"message_audiences AS a CROSS JOIN messages AS m ON m.row = a.row WHERE {_OF_KEY}", "a.row"
 
 
 def _readable(row: str, audiences: Sequence[int]) -> str:

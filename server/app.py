@@ -182,7 +182,8 @@ def registered(tool: Published) -> Tool:
         annotations=tool.annotations,
         context_kwarg=BOUND_NAME,  # which leaves it out of the schema; the SDK's own way to fill it costs 0.2 ms a call
     )
-    made.fn = with_memory(tool.function)
+    made.fn = with_memory(tool.function, reads=bool(tool.annotations.read_only_hint))
+    made.is_async = True
     published_schema = made.fn_metadata.output_schema
     if published_schema is None:
         raise TypeError(f"tool {tool.name} has no output schema")

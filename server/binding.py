@@ -12,7 +12,11 @@ from collections.abc import Callable, Coroutine, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
+
+import anyio.to_thread
+from anyio import CapacityLimiter
 
 from historian.errors import ShiguanError
 from historian.memory import Memory, ScopedMemory
@@ -86,12 +90,14 @@ def identity_keys(meta: Mapping[str, Any] | None) -> list[str]:
 class Attached:
     """What a server session works with; the SDK's lifespan yields it.
 
-    `warm_up` begins to load what is slow, in the background; calling it again does nothing.
+    `warm_up` begins to load what is slow, in the background; calling it again does nothing. `reading` limits how many
+    tools read at a time; None is as many as there are threads.
     """
 
     memory: Memory
     binder: Binder
     warm_up: Callable[[], None]
+    reading: CapacityLimiter | None = None
 
 
 _current: ContextVar[ScopedMemory | None] = ContextVar("shiguan_scoped_memory")
@@ -112,6 +118,7 @@ def current_memory() -> ScopedMemory:
 Report = Callable[[float, float | None, str | None], Coroutine[Any, Any, None]]
 """Tells the client how far a request is: done, of how much, and what was done last."""
 
+_reading: ContextVar[CapacityLimiter | None] = ContextVar("shiguan_reading", default=None)
 _progress: ContextVar[Report] = ContextVar("shiguan_progress")
 
 
@@ -138,6 +145,7 @@ async def _bind(ctx: ServerRequestContext[Attached, Any], call_next: CallNext) -
         return await call_next(ctx)
     binding = _binding(attached.binder, ctx.params)
     _progress.set(ctx.session.report_progress)
+    _reading.set(attached.reading)
     with _bound(attached.memory.of(binding.scope, binding.session) if binding is not None else None):
         return await call_next(ctx)
 
@@ -169,8 +177,12 @@ BOUND_NAME = "memory"
 """The name of the parameter that takes it."""
 
 
-def with_memory(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a tool's function with its memory filled in; what the SDK passes for that parameter is not looked at."""
+def with_memory(function: Callable[..., Any], *, reads: bool = False) -> Callable[..., Coroutine[Any, Any, Any]]:
+    """Return a tool's function with its memory filled in; what the SDK passes for that parameter is not looked at.
+
+    One that blocks runs in a thread. Of those that read, few run at a time: they compute, in one interpreter, and who
+    waits before a thread is woken for it costs the others nothing.
+    """
     if inspect.iscoroutinefunction(function):
 
         async def call_soon(memory: object, **arguments: Any) -> Any:
@@ -178,7 +190,8 @@ def with_memory(function: Callable[..., Any]) -> Callable[..., Any]:
 
         return call_soon
 
-    def call(memory: object, **arguments: Any) -> Any:
-        return function(current_memory(), **arguments)
+    async def call(memory: object, **arguments: Any) -> Any:
+        limiter = _reading.get() if reads else None
+        return await anyio.to_thread.run_sync(partial(function, current_memory(), **arguments), limiter=limiter)
 
     return call

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
+from anyio import CapacityLimiter
 
 from historian.chat import Chat
 from historian.clock import SystemClock
@@ -26,6 +27,7 @@ from historian.status import Health
 from historian.vectors import VectorStore
 from historian.worker import Historian
 from prompts import PromptLibrary
+from server.binding import Attached, Binder
 from server.garbage import keep_what_is_loaded
 from server.profile_parts import ProfileParts
 from server.reload import SettingsWatch
@@ -69,6 +71,12 @@ class Household:
     live: LiveOptions
     watch: SettingsWatch
     health: Health
+    reading: CapacityLimiter | None
+    """Limits how many tools read at a time."""
+
+    def attached(self, binder: Binder) -> Attached:
+        """Return what a client's session works with whose requests `binder` binds."""
+        return Attached(self.memory, binder, self.warm_up, self.reading)
 
     @property
     def doctor(self) -> Doctor:

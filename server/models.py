@@ -6,6 +6,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
+from anyio import CapacityLimiter
+
 from historian.calibration import CalibrationFile
 from historian.chat import Chat, ChatCall
 from historian.chat_client import OpenAIChat
@@ -16,6 +18,9 @@ from historian.rerank import HttpReranker, Reranker
 from prompts import PromptError, PromptLibrary
 from server.folder import CALIBRATION_NAME
 from server.settings import Settings
+
+READERS = 4
+"""Reads that run at a time: they compute in one interpreter, and another one may wait for the disk meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +116,12 @@ def make_reranker(settings: Settings, clock: Clock) -> Reranker | None:
     if chosen.model and not chosen.base_url:
         raise NotConfiguredError("rerank.model is set, so rerank.base_url must be set too.")
     return HttpReranker(chosen, clock) if chosen.base_url else None
+
+
+def reading_limit(settings: Settings) -> CapacityLimiter | None:
+    """Return what limits how many tools read at a time, or None where a read may wait for an endpoint."""
+    waits = settings.embedding.provider != "builtin" or bool(settings.rerank.base_url)
+    return None if waits else CapacityLimiter(READERS)
 
 
 def make_prompts(settings: Settings) -> PromptLibrary:

@@ -40,7 +40,7 @@ def serve_standalone(settings: Settings, wire: Wire, read: Callable[[], Settings
     """
     app = build_app(settings.toolsets)
     household = open_household(settings, read=read)
-    attached = Attached(household.memory, stdio_binder(settings), household.warm_up)
+    attached = household.attached(stdio_binder(settings))
     anyio.run(partial(_serve, app, household, attached, wire))
 
 

@@ -255,7 +255,7 @@ def _lifespan(household: Household, doorway: Doorway) -> Lifespan:
 
     @asynccontextmanager
     async def lifespan(_: MCPServer[Attached]) -> AsyncGenerator[Attached]:
-        yield Attached(household.memory, binder, household.warm_up)
+        yield household.attached(binder)
 
     return lifespan
 

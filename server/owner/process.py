@@ -22,7 +22,7 @@ from historian.model import Scope
 from historian.session import Session
 from historian.zones import load_zone
 from server import __version__
-from server.binding import Attached, Binder, Binding, FixedBinder
+from server.binding import Binder, Binding, FixedBinder
 from server.garbage import undisturbed
 from server.household import Household
 from server.owner.lines import LineSink, LineSource
@@ -115,7 +115,7 @@ class Owner:
             guest = Guest(binding_of(hello))
             await self._answering().serve(lines, stream, partial(self._window.link, guest))
         else:
-            attached = Attached(self._household.memory, binder_of(hello), self._household.warm_up)
+            attached = self._household.attached(binder_of(hello))
             app = (await self._serving()).get(hello["toolsets"])
             await app.serve_lines(attached, LineSource(lines), LineSink(stream))
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from server.app import ShiguanServer, attach, build_app
-from server.binding import Attached, Binder
+from server.binding import Binder
 from server.household import Household
 
 
@@ -16,7 +16,7 @@ def app_over(household: Household, binder: Binder, toolsets: Sequence[str] = ())
     Raises:
         InvalidInputError: a toolset does not exist.
     """
-    attach(Attached(household.memory, binder, household.warm_up))
+    attach(household.attached(binder))
     return _app_of(frozenset(toolsets))
 
 
