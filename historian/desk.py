@@ -33,7 +33,7 @@ class Desk:
     def __init__(self, closer: TurnCloser, bell: Bell, foreground: Foreground) -> None:
         self._closer = closer
         self._bell = bell
-        self._foreground = foreground
+        self.foreground = foreground
         self._waiting: list[_Slip] = []
         self._writers = 0
         self._threads = anyio.CapacityLimiter(AT_ONCE)
@@ -44,7 +44,7 @@ class Desk:
         Raises:
             InvalidInputError, NotFoundError, StoreError: as `TurnCloser.close` has them.
         """
-        with self._foreground.call():
+        with self.foreground.call():
             outcome = self._closer.close([closing])[0]
         self._bell.ring()
         return _receipt(outcome)
@@ -56,7 +56,7 @@ class Desk:
         """
         slip = _Slip(closing)
         self._waiting.append(slip)
-        with self._foreground.call():
+        with self.foreground.call():
             try:
                 while slip.outcome is None:
                     if not slip.is_taken and self._writers < AT_ONCE:

@@ -12,6 +12,7 @@ from typing import Any
 
 from historian.audiences import audience_ids, known_audiences
 from historian.database import Database
+from historian.fetching import fetch_together
 from historian.lexical import LexicalIndex
 from historian.model import Event, Origin, Owner, Reach
 from historian.sameness import statement_key
@@ -149,13 +150,17 @@ class ReadableEvents:
 
     def sketches(self, rows: Iterable[int]) -> list[Sketch]:
         """Return those of `rows` that the reach may read, as far as ranking needs them."""
-        columns = "e.row, e.text, e.timestamp, e.user_id, e.sender_id, e.has_new_info, e.same_as IS NOT NULL"
-        wanted = json.dumps(sorted(set(rows)))
+        with self._database.read() as connection:
+            audiences = known_audiences(connection, self._reach)
+            found = fetch_together(
+                connection,
+                "e.row, e.text, e.timestamp, e.user_id, e.sender_id, e.has_new_info, e.same_as IS NOT NULL",
+                f"FROM events e WHERE e.row IN (SELECT value FROM json_each(?)) AND {_readable(audiences)}",
+                [json.dumps(sorted(set(rows))), *audiences],
+            )
         return [
             Sketch(row, text, datetime.fromisoformat(at).timestamp(), user, sender, bool(new), bool(repeat))
-            for row, text, at, user, sender, new, repeat in self._read(
-                columns, "e.row IN (SELECT value FROM json_each(?))", [wanted]
-            )
+            for row, text, at, user, sender, new, repeat in sorted(found)
         ]
 
     def get(self, event_id: str) -> StoredEvent | None:
@@ -238,15 +243,15 @@ class ReadableEvents:
     def _read(self, columns: str, condition: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         with self._database.read() as connection:
             audiences = known_audiences(connection, self._reach)
-            if not audiences:
-                return []
-            marks = ", ".join("?" * len(audiences))
             return connection.execute(
-                f"SELECT {columns} FROM events e WHERE {condition} AND EXISTS"
-                f" (SELECT 1 FROM event_audiences a WHERE a.row = e.row AND a.audience_id IN ({marks}))"
-                " ORDER BY e.row",
+                f"SELECT {columns} FROM events e WHERE {condition} AND {_readable(audiences)} ORDER BY e.row",
                 [*values, *audiences],
             ).fetchall()
+
+
+def _readable(audiences: Sequence[int]) -> str:
+    marks = ", ".join("?" * len(audiences))
+    return f"EXISTS (SELECT 1 FROM event_audiences a WHERE a.row = e.row AND a.audience_id IN ({marks}))"
 
 
 def _inserted(connection: sqlite3.Connection, events: Sequence[tuple[Event, Sequence[object]]]) -> dict[str, int]:

@@ -81,9 +81,13 @@ class Indexer:
         Raises:
             ModelError, StoreError: as `run_batch`.
         """
-        if self._engine.ready.is_set() and 0 < self._waiting(limit + 1) <= limit:
+        if self.is_little_behind(limit):
             while self.run_batch():
                 pass
+
+    def is_little_behind(self, limit: int) -> bool:
+        """Say whether `catch_up` would embed anything."""
+        return self._engine.ready.is_set() and 0 < self._waiting(limit + 1) <= limit
 
     def discard(self, collection: str, rows: Iterable[int]) -> None:
         """Delete the vectors of rows that are no more, with the next batch. A search passes over them until then.

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from historian.bm25 import Scorer, idf
+from historian.fetching import fetch_together
 from historian.fold import has_cjk
 from historian.lexical_query import Mode, Node, Text, any_terms, match_expression, matches, phrases, proven_by_index
 
@@ -206,11 +207,11 @@ class Search:
 
     def _candidates(self, rows: Sequence[int]) -> list[Candidate]:
         name, base, time = self._tables.name, self._tables.base, self._tables.time
-        statement = (
-            f"SELECT l.row, {time}, l.folded FROM json_each(?) AS j CROSS JOIN {name}_lexical AS l ON l.row = j.value"
+        source = (
+            f"FROM json_each(?) AS j CROSS JOIN {name}_lexical AS l ON l.row = j.value"
             f" CROSS JOIN {base} AS t ON t.row = l.row"
         )
-        found = self._connection.execute(statement, (json.dumps(rows),))
+        found = fetch_together(self._connection, f"l.row, {time}, l.folded", source, (json.dumps(rows),))
         return [Candidate(row, when, Text(folded)) for row, when, folded in found]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,10 @@ class ScopedMemory(ScopedWriting):
     Methods block; call them from a worker thread, all but `hand_in`. All raise InvalidInputError for arguments that the
     caller could have known to be wrong, and StoreError when a store cannot do its work now.
     """
+
+    def awaited(self) -> AbstractContextManager[None]:
+        """Say that somebody waits for what is done in the block: background work steps aside."""
+        return self._parts.desk.foreground.call()
 
     @property
     def evidence(self) -> ScopedEvidence:

@@ -202,8 +202,10 @@ class MessageSearch:
         if not is_ready:
             return _Near({}, _nothing, self._retrieval.state())
         try:
+            is_behind = self._indexer.is_little_behind(CATCH_UP)
             with self._turn.left():
-                self._indexer.catch_up(CATCH_UP)
+                if is_behind:
+                    self._indexer.catch_up(CATCH_UP)
                 vector = query.vector if query.vector is not None else self._engine.embed_query(question.meaning)
             return _Near(self._nearest(query, vector), lambda rows: self._around(query.reach, vector, rows))
         except (ModelError, StoreError) as error:

@@ -158,8 +158,10 @@ class Retrieval:
     def _by_meaning(self, asked: _Asked, text: str, worded: Iterable[int]) -> tuple[dict[int, float], tuple[str, ...]]:
         """Return the similarity of the nearest rows, and of those found by words: many others may be nearer."""
         try:
+            is_behind = self._indexer.is_little_behind(CATCH_UP)
             with self.turn.left():
-                self._indexer.catch_up(CATCH_UP)
+                if is_behind:
+                    self._indexer.catch_up(CATCH_UP)
                 vector = self._engine.embed_query(text)
             near = self._nearest(asked, vector, worded)
             self.complaints.over(SEARCH)

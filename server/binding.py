@@ -192,6 +192,8 @@ def with_memory(function: Callable[..., Any], *, reads: bool = False) -> Callabl
 
     async def call(memory: object, **arguments: Any) -> Any:
         limiter = _reading.get() if reads else None
-        return await anyio.to_thread.run_sync(partial(function, current_memory(), **arguments), limiter=limiter)
+        memory_of_request = current_memory()
+        with memory_of_request.awaited():
+            return await anyio.to_thread.run_sync(partial(function, memory_of_request, **arguments), limiter=limiter)
 
     return call
