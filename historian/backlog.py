@@ -94,15 +94,18 @@ class Backlog:
         It counts no further than about `most` where that is not negative.
         """
         whose = "" if owner is None else " WHERE owner = ?"
+        counts = [
+            f"(SELECT count(*) FROM (SELECT 1 FROM"
+            f" (SELECT {self._columns} WHERE {self._which} AND embedded_by {condition}){whose} LIMIT ?))"
+            for condition, _ in _OTHERS
+        ]
+        values = [
+            value
+            for _, none in _OTHERS
+            for value in (none if none is None else identity, *([] if owner is None else [owner]), most)
+        ]
         with self._database.read() as connection:
-            return sum(
-                connection.execute(
-                    f"SELECT count(*) FROM (SELECT 1 FROM"
-                    f" (SELECT {self._columns} WHERE {self._which} AND embedded_by {condition}){whose} LIMIT ?)",
-                    (none if none is None else identity, *([] if owner is None else [owner]), most),
-                ).fetchone()[0]
-                for condition, none in _OTHERS
-            )
+            return int(connection.execute(f"SELECT {' + '.join(counts)}", values).fetchone()[0])
 
     def count_done(self, identity: str) -> int:
         """Return how many vectors of the embedder `identity` there should be, going by what `done` noted."""

@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
+from pydantic_core import from_json
+
 from historian.audiences import audience_ids, known_audiences
 from historian.database import Database
 from historian.fetching import fetch_together
@@ -308,8 +310,8 @@ def stored_event(row: Sequence[Any], linked: str = "[]") -> StoredEvent:
         "owner": Owner.of_key(values.pop("owner_key")),
         "index": values.pop("position"),
         "timestamp": datetime.fromisoformat(values.pop("timestamp")),
-        "message_ids": tuple(json.loads(linked)) or tuple(json.loads(stored_ids)),
-        "flags": tuple(json.loads(values.pop("flags"))),
+        "message_ids": tuple(from_json(linked)) or tuple(from_json(stored_ids)),
+        "flags": tuple(from_json(values.pop("flags"))),
         "origin": Origin(values.pop("origin")),
         "has_new_info": bool(values.pop("has_new_info")),
         "is_absolute": bool(values.pop("is_absolute")),
