@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from server.http.metrics import Metrics
 
@@ -24,51 +23,13 @@ else:
     from uvicorn.protocols.http.auto import AutoHTTPProtocol as _Base
 
 
-class Joined:
-    """A transport that sends together what is written in one turn of the event loop, as the head of an answer and its
-    body.
-
-    Everything but writing and closing is done by the transport itself. For the event loop's thread.
-    """
-
-    def __init__(self, transport: asyncio.Transport, call_soon: Callable[[Callable[[], None]], object]) -> None:
-        self._transport = transport
-        self._call_soon = call_soon
-        self._written: list[bytes] = []
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._transport, name)
-
-    def write(self, data: bytes) -> None:
-        """Send `data` with all that is written before the loop goes round."""
-        if not self._written:
-            self._call_soon(self.flush)
-        self._written.append(data)
-
-    def flush(self) -> None:
-        """Send what was written."""
-        if self._written:
-            together, self._written = b"".join(self._written), []
-            self._transport.write(together)
-
-    def write_eof(self) -> None:
-        """Send what was written, and that nothing follows."""
-        self.flush()
-        self._transport.write_eof()
-
-    def close(self) -> None:
-        """Send what was written, and close."""
-        self.flush()
-        self._transport.close()
-
-
 def protocol_within(most: int, seconds: float, metrics: Metrics) -> type[asyncio.Protocol]:
     """Return uvicorn's HTTP protocol with at most `most` connections, and `seconds` for the head of each request."""
     lingering: set[object] = set()
 
     class Bounded(_Base):
         def connection_made(self, transport: Any) -> None:
-            super().connection_made(cast(Any, Joined(transport, self.loop.call_soon)))
+            super().connection_made(transport)
             self._patience: asyncio.TimerHandle | None = None
             self._is_refused = len(self.connections) > most
             if not self._is_refused:
