@@ -20,7 +20,7 @@ BUSY_TIMEOUT_MS = 5_000
 """How long a statement waits for another process before the store is said to be in use."""
 
 _IDLE_READERS = 8
-_READER_CACHE_KB = 4_000
+_READER_CACHE_KB = 2_000
 """Each reader has a cache of its own, and the system keeps the pages of the file anyway."""
 _WHOLE, _PART, _JOINED = "whole", "part", "joined"
 _CLOSED = "The memory is closed; start it again."
@@ -253,7 +253,7 @@ class Database:
         try:
             for pragma in ("synchronous = FULL", "foreign_keys = ON", "secure_delete = ON", "temp_store = MEMORY"):
                 connection.execute(f"PRAGMA {pragma}")
-            connection.execute("PRAGMA cache_size = -16000")
+            connection.execute("PRAGMA cache_size = -8000")
             connection.execute("PRAGMA journal_size_limit = 67108864").fetchone()
         except BaseException:
             connection.close()
