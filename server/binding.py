@@ -90,14 +90,14 @@ def identity_keys(meta: Mapping[str, Any] | None) -> list[str]:
 class Attached:
     """What a server session works with; the SDK's lifespan yields it.
 
-    `warm_up` begins to load what is slow, in the background; calling it again does nothing. `reading` limits how many
-    tools read at a time; None is as many as there are threads.
+    `warm_up` begins to load what is slow, in the background; calling it again does nothing. `reading` tells what
+    limits now how many tools read at a time; None is as many as there are threads.
     """
 
     memory: Memory
     binder: Binder
     warm_up: Callable[[], None]
-    reading: CapacityLimiter | None = None
+    reading: Callable[[], CapacityLimiter | None]
 
 
 _current: ContextVar[ScopedMemory | None] = ContextVar("shiguan_scoped_memory")
@@ -118,7 +118,7 @@ def current_memory() -> ScopedMemory:
 Report = Callable[[float, float | None, str | None], Coroutine[Any, Any, None]]
 """Tells the client how far a request is: done, of how much, and what was done last."""
 
-_reading: ContextVar[CapacityLimiter | None] = ContextVar("shiguan_reading", default=None)
+_reading: ContextVar[Callable[[], CapacityLimiter | None]] = ContextVar("shiguan_reading")
 _progress: ContextVar[Report] = ContextVar("shiguan_progress")
 
 
@@ -191,7 +191,7 @@ def with_memory(function: Callable[..., Any], *, reads: bool = False) -> Callabl
         return call_soon
 
     async def call(memory: object, **arguments: Any) -> Any:
-        limiter = _reading.get() if reads else None
+        limiter = _reading.get()() if reads else None
         memory_of_request = current_memory()
         with memory_of_request.awaited():
             return await anyio.to_thread.run_sync(partial(function, memory_of_request, **arguments), limiter=limiter)

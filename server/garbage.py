@@ -9,7 +9,7 @@ import gc
 from collections.abc import Generator
 from contextlib import contextmanager
 
-NEW_OBJECTS = 20_000
+NEW_OBJECTS = 5_000
 """How many objects there are more than at the last look before there is another one: a call alone makes thousands that
 are gone with it, and 700 of them, as is usual, cost each call three looks.
 """

@@ -72,11 +72,15 @@ class Household:
     watch: SettingsWatch
     health: Health
     reading: CapacityLimiter | None
-    """Limits how many tools read at a time."""
+    """Limits how many tools read at a time, where they only compute."""
 
     def attached(self, binder: Binder) -> Attached:
         """Return what a client's session works with whose requests `binder` binds."""
-        return Attached(self.memory, binder, self.warm_up, self.reading)
+        return Attached(self.memory, binder, self.warm_up, self.reading_now)
+
+    def reading_now(self) -> CapacityLimiter | None:
+        """Return what limits how many tools read at a time; nothing does while they may wait for a model to load."""
+        return self.reading if self.engine.ready.is_set() else None
 
     @property
     def doctor(self) -> Doctor:

@@ -44,6 +44,10 @@ async def test_a_turn_is_handed_in_while_reads_wait_for_their_turn_and_the_backg
     async with home(tmp_path, run=False) as house, house.client() as alice:
         reading, foreground = house.household.reading, house.household.historian.baton.foreground
         assert reading is not None
+        assert house.household.reading_now() is None, "reads may wait for the embedder, and not for each other"
+        house.household.engine.start()
+        assert house.household.engine.wait(SECONDS)
+        assert house.household.reading_now() is reading
         others = [object() for _ in range(READERS)]
         for other in others:
             reading.acquire_on_behalf_of_nowait(other)
