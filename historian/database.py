@@ -253,7 +253,7 @@ class Database:
         try:
             for pragma in ("synchronous = FULL", "foreign_keys = ON", "secure_delete = ON", "temp_store = MEMORY"):
                 connection.execute(f"PRAGMA {pragma}")
-            connection.execute("PRAGMA cache_size = -8000")
+            connection.execute("PRAGMA cache_size = -4000")
             connection.execute("PRAGMA journal_size_limit = 67108864").fetchone()
         except BaseException:
             connection.close()
