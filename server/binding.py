@@ -91,13 +91,14 @@ class Attached:
     """What a server session works with; the SDK's lifespan yields it.
 
     `warm_up` begins to load what is slow, in the background; calling it again does nothing. `reading` limits how many
-    tools read at a time; None is as many as there are threads.
+    tools read at a time, `checking` how many of those that take long; None is as many as there are threads.
     """
 
     memory: Memory
     binder: Binder
     warm_up: Callable[[], None]
     reading: CapacityLimiter | None = None
+    checking: CapacityLimiter | None = None
 
 
 _current: ContextVar[ScopedMemory | None] = ContextVar("shiguan_scoped_memory")
@@ -118,7 +119,7 @@ def current_memory() -> ScopedMemory:
 Report = Callable[[float, float | None, str | None], Coroutine[Any, Any, None]]
 """Tells the client how far a request is: done, of how much, and what was done last."""
 
-_reading: ContextVar[CapacityLimiter | None] = ContextVar("shiguan_reading", default=None)
+_serving: ContextVar[Attached | None] = ContextVar("shiguan_serving", default=None)
 _progress: ContextVar[Report] = ContextVar("shiguan_progress")
 
 
@@ -145,7 +146,7 @@ async def _bind(ctx: ServerRequestContext[Attached, Any], call_next: CallNext) -
         return await call_next(ctx)
     binding = _binding(attached.binder, ctx.params)
     _progress.set(ctx.session.report_progress)
-    _reading.set(attached.reading)
+    _serving.set(attached)
     with _bound(attached.memory.of(binding.scope, binding.session) if binding is not None else None):
         return await call_next(ctx)
 
@@ -177,11 +178,14 @@ BOUND_NAME = "memory"
 """The name of the parameter that takes it."""
 
 
-def with_memory(function: Callable[..., Any], *, reads: bool = False) -> Callable[..., Coroutine[Any, Any, Any]]:
+def with_memory(
+    function: Callable[..., Any], *, reads: bool = False, takes_long: bool = False
+) -> Callable[..., Coroutine[Any, Any, Any]]:
     """Return a tool's function with its memory filled in; what the SDK passes for that parameter is not looked at.
 
     One that blocks runs in a thread. Of those that read, few run at a time: they compute, in one interpreter, and who
-    waits before a thread is woken for it costs the others nothing.
+    waits before a thread is woken for it costs the others nothing. What takes long waits for its own kind only: a few
+    of those would keep everybody from reading.
     """
     if inspect.iscoroutinefunction(function):
 
@@ -191,7 +195,10 @@ def with_memory(function: Callable[..., Any], *, reads: bool = False) -> Callabl
         return call_soon
 
     async def call(memory: object, **arguments: Any) -> Any:
-        limiter = _reading.get() if reads else None
+        attached = _serving.get() if reads else None
+        limiter = None
+        if attached is not None:
+            limiter = attached.checking if takes_long else attached.reading
         memory_of_request = current_memory()
         with memory_of_request.awaited():
             return await anyio.to_thread.run_sync(partial(function, memory_of_request, **arguments), limiter=limiter)

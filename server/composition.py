@@ -51,7 +51,7 @@ from server.historian_parts import Asking, HistorianParts, make_historian_parts,
 from server.household import Household
 from server.late_parts import finish_forgetting, late_doctor, late_leaving
 from server.looking_parts import make_looking
-from server.models import make_models, reading_limit
+from server.models import checking_limit, make_models, reading_limit
 from server.profile_parts import ProfileParts, make_profiles
 from server.reload import SettingsWatch
 from server.settings import Settings, reread
@@ -295,4 +295,5 @@ def _household(ground: Ground, floors: Floors) -> Household:
         watch=ground.watch,
         health=floors.health,
         reading=reading_limit(settings),
+        checking=checking_limit(),
     )

@@ -73,10 +73,12 @@ class Household:
     health: Health
     reading: CapacityLimiter | None
     """Limits how many tools read at a time."""
+    checking: CapacityLimiter
+    """Limits how many of those do that take long."""
 
     def attached(self, binder: Binder) -> Attached:
         """Return what a client's session works with whose requests `binder` binds."""
-        return Attached(self.memory, binder, self.warm_up, self.reading)
+        return Attached(self.memory, binder, self.warm_up, self.reading, self.checking)
 
     @property
     def doctor(self) -> Doctor:

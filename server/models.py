@@ -21,6 +21,8 @@ from server.settings import Settings
 
 READERS = 4
 """Reads that run at a time: they compute in one interpreter, and another one may wait for the disk meanwhile."""
+CHECKERS = 2
+"""Reads that take long, say a large memory view that is verified, which run at a time beside the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,11 @@ def reading_limit(settings: Settings) -> CapacityLimiter | None:
     """Return what limits how many tools read at a time, or None where a read may wait for an endpoint."""
     waits = settings.embedding.provider != "builtin" or bool(settings.rerank.base_url)
     return None if waits else CapacityLimiter(READERS)
+
+
+def checking_limit() -> CapacityLimiter:
+    """Return what limits how many reads that take long run at a time."""
+    return CapacityLimiter(CHECKERS)
 
 
 def make_prompts(settings: Settings) -> PromptLibrary:

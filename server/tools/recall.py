@@ -102,5 +102,6 @@ TOOLS = [
         "every quotation compared with the record, every point with its evidence and with what was said to the "
         f"contrary. Write points in the words of their evidence. {QUOTED}",
         annotations=READ,
+        takes_long=True,
     ),
 ]

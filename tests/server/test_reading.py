@@ -8,9 +8,10 @@ from typing import Any
 import anyio
 import pytest
 
-from server.models import READERS, reading_limit
+from server.models import CHECKERS, READERS, reading_limit
 from server.settings import Settings, load_settings
 from tests.kit.home import home
+from tests.kit.recalled import view
 
 SECONDS = 60
 
@@ -64,3 +65,28 @@ async def test_a_turn_is_handed_in_while_reads_wait_for_their_turn_and_the_backg
         assert [answer["items"] for answer in listed] == [[]]
         for other in others[1:]:
             reading.release_on_behalf_of(other)
+
+
+async def test_views_that_are_verified_wait_for_each_other_and_keep_nobody_from_reading(tmp_path: Path) -> None:
+    async with home(tmp_path, run=False) as house, house.client(toolsets=("recall",)) as alice:
+        checking = house.household.checking
+        others = [object() for _ in range(CHECKERS)]
+        for other in others:
+            checking.acquire_on_behalf_of_nowait(other)
+        verified: list[Any] = []
+
+        async def verify() -> None:
+            verified.append(await alice.call("verify_view", view=view(("I drink tea", ["m1"]))))
+
+        with anyio.fail_after(SECONDS):
+            async with anyio.create_task_group() as tasks:
+                for _ in range(READERS + 1):
+                    tasks.start_soon(verify)
+                while checking.statistics().tasks_waiting <= READERS:
+                    await anyio.lowlevel.checkpoint()
+                assert (await alice.call("messages_list"))["items"] == []
+                assert not verified
+                checking.release_on_behalf_of(others[0])
+        assert len(verified) == READERS + 1
+        for other in others[1:]:
+            checking.release_on_behalf_of(other)
