@@ -91,7 +91,8 @@ class Attached:
     """What a server session works with; the SDK's lifespan yields it.
 
     `warm_up` begins to load what is slow, in the background; calling it again does nothing. `reading` limits how many
-    tools read at a time, `checking` how many of those that take long; None is as many as there are threads.
+    tools read at a time, `checking` how many of those that take long, `recalling` how many wait for a chat
+    model; None is as many as there are threads.
     """
 
     memory: Memory
@@ -99,6 +100,7 @@ class Attached:
     warm_up: Callable[[], None]
     reading: CapacityLimiter | None = None
     checking: CapacityLimiter | None = None
+    recalling: CapacityLimiter | None = None
 
 
 _current: ContextVar[ScopedMemory | None] = ContextVar("shiguan_scoped_memory")
@@ -126,6 +128,12 @@ _progress: ContextVar[Report] = ContextVar("shiguan_progress")
 def current_progress() -> Report:
     """Return what reports the progress of the request being served; nothing is sent where none was asked for."""
     return _progress.get()
+
+
+def current_recalling() -> CapacityLimiter | None:
+    """Return what limits how many threads wait for a chat model."""
+    attached = _serving.get()
+    return attached.recalling if attached is not None else None
 
 
 async def bind_requests(ctx: ServerRequestContext[Attached, Any], call_next: CallNext) -> HandlerResult:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,7 @@ from historian.worker import Historian
 from prompts import PromptLibrary
 from server.binding import Attached, Binder
 from server.garbage import keep_what_is_loaded
+from server.models import recalling_limit
 from server.profile_parts import ProfileParts
 from server.reload import SettingsWatch
 
@@ -75,10 +76,12 @@ class Household:
     """Limits how many tools read at a time."""
     checking: CapacityLimiter
     """Limits how many of those do that take long."""
+    recalling: CapacityLimiter = field(default_factory=recalling_limit)
+    """Limits how many wait for a chat model."""
 
     def attached(self, binder: Binder) -> Attached:
         """Return what a client's session works with whose requests `binder` binds."""
-        return Attached(self.memory, binder, self.warm_up, self.reading, self.checking)
+        return Attached(self.memory, binder, self.warm_up, self.reading, self.checking, self.recalling)
 
     @property
     def doctor(self) -> Doctor:

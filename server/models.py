@@ -23,6 +23,8 @@ READERS = 4
 """Reads that run at a time: they compute in one interpreter, and another one may wait for the disk meanwhile."""
 CHECKERS = 2
 """Reads that take long, say a large memory view that is verified, which run at a time beside the others."""
+RECALLERS = 40
+"""Threads that may wait for a chat model: threads of their own, or a slow one would keep everybody from writing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +131,11 @@ def reading_limit(settings: Settings) -> CapacityLimiter | None:
 def checking_limit() -> CapacityLimiter:
     """Return what limits how many reads that take long run at a time."""
     return CapacityLimiter(CHECKERS)
+
+
+def recalling_limit() -> CapacityLimiter:
+    """Return what limits how many threads wait for a chat model on behalf of a caller."""
+    return CapacityLimiter(RECALLERS)
 
 
 def make_prompts(settings: Settings) -> PromptLibrary:

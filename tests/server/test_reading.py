@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from server.models import CHECKERS, READERS, reading_limit
+from server.models import CHECKERS, READERS, RECALLERS, reading_limit
 from server.settings import Settings, load_settings
 from tests.kit.home import home
 from tests.kit.recalled import view
@@ -90,3 +90,27 @@ async def test_views_that_are_verified_wait_for_each_other_and_keep_nobody_from_
         assert len(verified) == READERS + 1
         for other in others[1:]:
             checking.release_on_behalf_of(other)
+
+
+async def test_recalls_wait_for_each_other_and_keep_nobody_from_writing(tmp_path: Path) -> None:
+    async with home(tmp_path, run=False) as house, house.client(toolsets=("recall", "pinned")) as alice:
+        recalling = house.household.recalling
+        others = [object() for _ in range(RECALLERS)]
+        for other in others:
+            recalling.acquire_on_behalf_of_nowait(other)
+
+        async def recall() -> None:
+            await alice.call("recall", question="What do I drink?")
+
+        with anyio.fail_after(SECONDS):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(recall)
+                while not recalling.statistics().tasks_waiting:
+                    await anyio.lowlevel.checkpoint()
+                assert (await alice.call("memory_add", text="I drink tea."))["note"]
+                tasks.cancel_scope.cancel()
+            while recalling.statistics().tasks_waiting:
+                await anyio.lowlevel.checkpoint()
+        for other in others:
+            recalling.release_on_behalf_of(other)
+        assert recalling.borrowed_tokens == 0
