@@ -16,12 +16,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio.to_thread
-from anyio import CapacityLimiter
 
 from historian.errors import ShiguanError
 from historian.memory import Memory, ScopedMemory
 from historian.model import Scope
 from historian.session import Session
+from server.seats import Seats
 
 if TYPE_CHECKING:  # loading the protocol takes most of a start, and what only commands ask for does without it
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -90,14 +90,14 @@ def identity_keys(meta: Mapping[str, Any] | None) -> list[str]:
 class Attached:
     """What a server session works with; the SDK's lifespan yields it.
 
-    `warm_up` begins to load what is slow, in the background; calling it again does nothing. `reading` tells what
-    limits now how many tools read at a time; None is as many as there are threads.
+    `warm_up` begins to load what is slow, in the background; calling it again does nothing. `seats` limit how many
+    tools run at a time.
     """
 
     memory: Memory
     binder: Binder
     warm_up: Callable[[], None]
-    reading: Callable[[], CapacityLimiter | None]
+    seats: Seats
 
 
 _current: ContextVar[ScopedMemory | None] = ContextVar("shiguan_scoped_memory")
@@ -118,13 +118,18 @@ def current_memory() -> ScopedMemory:
 Report = Callable[[float, float | None, str | None], Coroutine[Any, Any, None]]
 """Tells the client how far a request is: done, of how much, and what was done last."""
 
-_reading: ContextVar[Callable[[], CapacityLimiter | None]] = ContextVar("shiguan_reading")
+_seats: ContextVar[Seats] = ContextVar("shiguan_seats")
 _progress: ContextVar[Report] = ContextVar("shiguan_progress")
 
 
 def current_progress() -> Report:
     """Return what reports the progress of the request being served; nothing is sent where none was asked for."""
     return _progress.get()
+
+
+def current_seats() -> Seats:
+    """Return what limits how many tools run at a time where the request is served."""
+    return _seats.get()
 
 
 async def bind_requests(ctx: ServerRequestContext[Attached, Any], call_next: CallNext) -> HandlerResult:
@@ -145,7 +150,7 @@ async def _bind(ctx: ServerRequestContext[Attached, Any], call_next: CallNext) -
         return await call_next(ctx)
     binding = _binding(attached.binder, ctx.params)
     _progress.set(ctx.session.report_progress)
-    _reading.set(attached.reading)
+    _seats.set(attached.seats)
     with _bound(attached.memory.of(binding.scope, binding.session) if binding is not None else None):
         return await call_next(ctx)
 
@@ -177,11 +182,12 @@ BOUND_NAME = "memory"
 """The name of the parameter that takes it."""
 
 
-def with_memory(function: Callable[..., Any], *, reads: bool = False) -> Callable[..., Coroutine[Any, Any, Any]]:
+def with_memory(
+    function: Callable[..., Any], *, reads: bool = False, takes_long: bool = False
+) -> Callable[..., Coroutine[Any, Any, Any]]:
     """Return a tool's function with its memory filled in; what the SDK passes for that parameter is not looked at.
 
-    One that blocks runs in a thread. Of those that read, few run at a time: they compute, in one interpreter, and who
-    waits before a thread is woken for it costs the others nothing.
+    One that blocks runs in a thread; of those that read, few at a time.
     """
     if inspect.iscoroutinefunction(function):
 
@@ -191,7 +197,7 @@ def with_memory(function: Callable[..., Any], *, reads: bool = False) -> Callabl
         return call_soon
 
     async def call(memory: object, **arguments: Any) -> Any:
-        limiter = _reading.get()() if reads else None
+        limiter = current_seats().for_reading(takes_long=takes_long) if reads else None
         memory_of_request = current_memory()
         with memory_of_request.awaited():
             return await anyio.to_thread.run_sync(partial(function, memory_of_request, **arguments), limiter=limiter)

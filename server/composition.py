@@ -51,9 +51,10 @@ from server.historian_parts import Asking, HistorianParts, make_historian_parts,
 from server.household import Household
 from server.late_parts import finish_forgetting, late_doctor, late_leaving
 from server.looking_parts import make_looking
-from server.models import make_models, reading_limit
+from server.models import asks_endpoints, make_models
 from server.profile_parts import ProfileParts, make_profiles
 from server.reload import SettingsWatch
+from server.seats import Seats
 from server.settings import Settings, reread
 
 
@@ -294,5 +295,5 @@ def _household(ground: Ground, floors: Floors) -> Household:
         live=ground.live,
         watch=ground.watch,
         health=floors.health,
-        reading=reading_limit(settings),
+        seats=Seats(lambda: asks_endpoints(settings) or not finding.engine.ready.is_set()),
     )

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
-from anyio import CapacityLimiter
 
 from historian.chat import Chat
 from historian.clock import SystemClock
@@ -31,6 +30,7 @@ from server.binding import Attached, Binder
 from server.garbage import keep_what_is_loaded
 from server.profile_parts import ProfileParts
 from server.reload import SettingsWatch
+from server.seats import Seats
 
 if TYPE_CHECKING:  # what is seldom asked for is loaded then: a client waits for all that a start imports
     from historian.backup import Made
@@ -71,16 +71,11 @@ class Household:
     live: LiveOptions
     watch: SettingsWatch
     health: Health
-    reading: CapacityLimiter | None
-    """Limits how many tools read at a time, where they only compute."""
+    seats: Seats
 
     def attached(self, binder: Binder) -> Attached:
         """Return what a client's session works with whose requests `binder` binds."""
-        return Attached(self.memory, binder, self.warm_up, self.reading_now)
-
-    def reading_now(self) -> CapacityLimiter | None:
-        """Return what limits how many tools read at a time; nothing does while they may wait for a model to load."""
-        return self.reading if self.engine.ready.is_set() else None
+        return Attached(self.memory, binder, self.warm_up, self.seats)
 
     @property
     def doctor(self) -> Doctor:

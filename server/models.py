@@ -6,8 +6,6 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
-from anyio import CapacityLimiter
-
 from historian.calibration import CalibrationFile
 from historian.chat import Chat, ChatCall
 from historian.chat_client import OpenAIChat
@@ -18,9 +16,6 @@ from historian.rerank import HttpReranker, Reranker
 from prompts import PromptError, PromptLibrary
 from server.folder import CALIBRATION_NAME
 from server.settings import Settings
-
-READERS = 4
-"""Reads that run at a time: they compute in one interpreter, and another one may wait for the disk meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +113,9 @@ def make_reranker(settings: Settings, clock: Clock) -> Reranker | None:
     return HttpReranker(chosen, clock) if chosen.base_url else None
 
 
-def reading_limit(settings: Settings) -> CapacityLimiter | None:
-    """Return what limits how many tools read at a time, or None where a read may wait for an endpoint."""
-    waits = settings.embedding.provider != "builtin" or bool(settings.rerank.base_url)
-    return None if waits else CapacityLimiter(READERS)
+def asks_endpoints(settings: Settings) -> bool:
+    """Say whether a search asks a model that is served somewhere."""
+    return settings.embedding.provider != "builtin" or bool(settings.rerank.base_url)
 
 
 def make_prompts(settings: Settings) -> PromptLibrary:

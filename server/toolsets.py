@@ -49,6 +49,7 @@ class Published:
 
     `aliases` map names accepted for compatibility to parameter names. Of the parameters in `one_of` a call has to send
     one at least. With `needs_admin` a token needs the admin scope for it, as for everything of the admin toolset.
+    One that `takes_long` may compute for seconds.
     """
 
     function: Callable[..., Any]
@@ -59,6 +60,7 @@ class Published:
     aliases: Mapping[str, str] = field(default_factory=dict[str, str])
     one_of: Sequence[str] = ()
     needs_admin: bool = False
+    takes_long: bool = False
 
 
 def require_toolsets(names: Iterable[str]) -> None:

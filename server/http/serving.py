@@ -189,6 +189,7 @@ def make_web(household: Household, doorway: Doorway, visits: Visits) -> Web:
         ws="none",
         lifespan="on",
         log_config=None,
+        log_level="error",  # a malformed request is the sender's affair, and needs no token to be sent a thousand times
         access_log=False,
         proxy_headers=False,
         server_header=False,

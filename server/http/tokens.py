@@ -174,10 +174,12 @@ def _decoded(data: bytes) -> list[StoredToken]:
 
 
 def _token(entry: dict[str, Any]) -> StoredToken:
+    if not (isinstance(entry["groups"], list) and isinstance(entry["scopes"], list)):
+        raise TypeError
     texts = [entry["token_id"], entry["digest"], *entry["groups"], *entry["scopes"]]
     optional = [entry["user"], entry["name"], entry["timezone"]]
     expires_at = entry["expires_at"]
-    if not all(isinstance(text, str) for text in texts):
+    if not all(isinstance(text, str) for text in texts) or not entry["digest"].isascii():
         raise TypeError
     if not all(text is None or isinstance(text, str) for text in optional):
         raise TypeError

@@ -116,6 +116,7 @@ TOOLS = [
         "evidence, memos, the profile with its history; page by page, as JSON lines that `shiguan import` reads. "
         f"{QUOTED}",
         annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
+        takes_long=True,
     ),
     Published(
         forget,

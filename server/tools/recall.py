@@ -12,7 +12,7 @@ from mcp_types import CallToolResult
 from pydantic import Field, WithJsonSchema
 
 from server.answers import QUOTED, answer
-from server.binding import Bound, current_progress
+from server.binding import Bound, current_progress, current_seats
 from server.recall_prose import view_prose
 from server.tools.core import READ
 from server.tools.recall_results import ViewAnswer, view_answer
@@ -72,7 +72,7 @@ async def recall(
         is_cancelled=abandoned.is_set,
     )
     try:
-        view = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+        view = await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=current_seats().recalling)
     finally:
         abandoned.set()
     return answer(view_answer(view), view_prose(view))
@@ -102,5 +102,6 @@ TOOLS = [
         "every quotation compared with the record, every point with its evidence and with what was said to the "
         f"contrary. Write points in the words of their evidence. {QUOTED}",
         annotations=READ,
+        takes_long=True,
     ),
 ]

@@ -128,6 +128,18 @@ def test_nobody_comes_in_by_a_damaged_file_and_it_is_not_overwritten(
     assert (tmp_path / TOKENS_NAME).read_bytes() == damage
 
 
+@pytest.mark.parametrize(("key", "value"), [("digest", "é" * 64), ("groups", "team"), ("scopes", "shiguan:read")])
+def test_nobody_comes_in_by_a_file_with_an_entry_that_cannot_be_read(
+    file: TokenFile, tmp_path: Path, key: str, value: str
+) -> None:
+    token = create(file)
+    document = json.loads((tmp_path / TOKENS_NAME).read_text("utf-8"))
+    document["tokens"][0][key] = value
+    (tmp_path / TOKENS_NAME).write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(StoreError):
+        file.find(token, 0)
+
+
 def test_a_token_with_a_digest_of_another_kind_lets_nobody_in(file: TokenFile, tmp_path: Path) -> None:
     token = create(file)
     document = json.loads((tmp_path / TOKENS_NAME).read_text("utf-8"))

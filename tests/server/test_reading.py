@@ -2,52 +2,50 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
-from server.models import READERS, reading_limit
-from server.settings import Settings, load_settings
+from server.models import asks_endpoints
+from server.seats import CHECKERS, READERS, RECALLERS, Seats
+from server.settings import load_settings
 from tests.kit.home import home
+from tests.kit.recalled import view
 
 SECONDS = 60
 
 
-def settings(tmp_path: Path, toml: str = "") -> Settings:
-    (tmp_path / "shiguan.toml").write_text(toml, encoding="utf-8")
-    return load_settings({"data_dir": tmp_path, "user": "alice"}, {})
-
-
-def test_few_read_at_a_time_where_they_only_compute(tmp_path: Path) -> None:
-    limit = reading_limit(settings(tmp_path))
-    assert limit is not None
-    assert limit.total_tokens == READERS
-
-
 @pytest.mark.parametrize(
-    "toml",
+    ("toml", "asks"),
     [
-        '[embedding]\nprovider = "openai"\nmodel = "e"\nbase_url = "http://127.0.0.1:9"\n',
-        '[rerank]\nmodel = "r"\nbase_url = "http://127.0.0.1:9"\n',
+        ("", False),
+        ('[embedding]\nprovider = "openai"\nmodel = "e"\nbase_url = "http://127.0.0.1:9"\n', True),
+        ('[rerank]\nmodel = "r"\nbase_url = "http://127.0.0.1:9"\n', True),
     ],
-    ids=["embedding", "rerank"],
+    ids=["built-in", "embedding", "rerank"],
 )
-def test_reads_that_wait_for_an_endpoint_do_not_wait_for_each_other(tmp_path: Path, toml: str) -> None:
-    assert reading_limit(settings(tmp_path, toml)) is None
+def test_reads_that_wait_for_an_endpoint_do_not_wait_for_each_other(tmp_path: Path, toml: str, asks: bool) -> None:
+    (tmp_path / "shiguan.toml").write_text(toml, encoding="utf-8")
+    asking = asks_endpoints(load_settings({"data_dir": tmp_path, "user": "alice"}, {}))
+    assert asking is asks
+    seats = Seats(lambda: asking)
+    assert seats.for_reading(takes_long=False) is (None if asks else seats.reading)
+    assert seats.for_reading(takes_long=True) is seats.checking
 
 
 async def test_a_turn_is_handed_in_while_reads_wait_for_their_turn_and_the_background_steps_aside(
     tmp_path: Path,
 ) -> None:
     async with home(tmp_path, run=False) as house, house.client() as alice:
-        reading, foreground = house.household.reading, house.household.historian.baton.foreground
-        assert reading is not None
-        assert house.household.reading_now() is None, "reads may wait for the embedder, and not for each other"
+        reading, foreground = house.household.seats.reading, house.household.historian.baton.foreground
+        limit = partial(house.household.seats.for_reading, takes_long=False)
+        assert limit() is None, "reads may wait for the embedder, and not for each other"
         house.household.engine.start()
         assert house.household.engine.wait(SECONDS)
-        assert house.household.reading_now() is reading
+        assert limit() is reading
         others = [object() for _ in range(READERS)]
         for other in others:
             reading.acquire_on_behalf_of_nowait(other)
@@ -68,3 +66,52 @@ async def test_a_turn_is_handed_in_while_reads_wait_for_their_turn_and_the_backg
         assert [answer["items"] for answer in listed] == [[]]
         for other in others[1:]:
             reading.release_on_behalf_of(other)
+
+
+async def test_views_that_are_verified_wait_for_each_other_and_keep_nobody_from_reading(tmp_path: Path) -> None:
+    async with home(tmp_path, run=False) as house, house.client(toolsets=("recall",)) as alice:
+        checking = house.household.seats.checking
+        others = [object() for _ in range(CHECKERS)]
+        for other in others:
+            checking.acquire_on_behalf_of_nowait(other)
+        verified: list[Any] = []
+
+        async def verify() -> None:
+            verified.append(await alice.call("verify_view", view=view(("I drink tea", ["m1"]))))
+
+        with anyio.fail_after(SECONDS):
+            async with anyio.create_task_group() as tasks:
+                for _ in range(READERS + 1):
+                    tasks.start_soon(verify)
+                while checking.statistics().tasks_waiting <= READERS:
+                    await anyio.lowlevel.checkpoint()
+                assert (await alice.call("messages_list"))["items"] == []
+                assert not verified
+                checking.release_on_behalf_of(others[0])
+        assert len(verified) == READERS + 1
+        for other in others[1:]:
+            checking.release_on_behalf_of(other)
+
+
+async def test_recalls_wait_for_each_other_and_keep_nobody_from_writing(tmp_path: Path) -> None:
+    async with home(tmp_path, run=False) as house, house.client(toolsets=("recall", "pinned")) as alice:
+        recalling = house.household.seats.recalling
+        others = [object() for _ in range(RECALLERS)]
+        for other in others:
+            recalling.acquire_on_behalf_of_nowait(other)
+
+        async def recall() -> None:
+            await alice.call("recall", question="What do I drink?")
+
+        with anyio.fail_after(SECONDS):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(recall)
+                while not recalling.statistics().tasks_waiting:
+                    await anyio.lowlevel.checkpoint()
+                assert (await alice.call("memory_add", text="I drink tea."))["note"]
+                tasks.cancel_scope.cancel()
+            while recalling.statistics().tasks_waiting:
+                await anyio.lowlevel.checkpoint()
+        for other in others:
+            recalling.release_on_behalf_of(other)
+        assert recalling.borrowed_tokens == 0
