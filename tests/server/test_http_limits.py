@@ -136,6 +136,7 @@ def test_what_is_no_http_ends_the_connection_and_nothing_else(served: Served, al
     assert not answer or answer.split(b" ")[1] in (b"400", b"401", b"408", b"414", b"431"), answer[:200]
     assert b"Traceback" not in answer
     assert lives(served, alice)
+    assert "Invalid HTTP request" not in served.stderr, "who has no token could fill the log"
 
 
 @pytest.mark.process
