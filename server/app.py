@@ -156,6 +156,8 @@ class ShiguanServer(MCPServer[Attached]):
             cause = _root(wrapped)
             if isinstance(cause, NotFoundError):
                 raise ResourceNotFoundError(str(cause)) from wrapped
+            if isinstance(cause, InvalidInputError):
+                raise MCPError(code=INVALID_PARAMS, message=str(cause)) from wrapped
             if isinstance(cause, ShiguanError):
                 raise ResourceError(str(cause)) from wrapped
             raise

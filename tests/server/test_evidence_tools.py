@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
 
 from historian.embed_fake import HashingEmbedder
 from historian.errors import RetryableModelError
@@ -634,6 +636,15 @@ async def test_the_chain_of_a_group_event_shows_what_the_group_said(tmp_path: Pa
         async with house.client("alice") as stranger:
             with pytest.raises(Exception, match="no event"):
                 await resource(stranger, f"memory://events/{event['event_id']}")
+
+
+async def test_an_address_with_an_id_that_cannot_be_one_is_the_callers_mistake_and_is_told_in_a_sentence(
+    tmp_path: Path,
+) -> None:
+    async with talk(tmp_path) as (_, alice):
+        with pytest.raises(MCPError, match="control character") as refused:
+            await resource(alice, "memory://groups/%00/profile")
+        assert refused.value.error.code == INVALID_PARAMS
 
 
 async def resource(person: Person, uri: str) -> str:
