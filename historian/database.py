@@ -20,8 +20,9 @@ BUSY_TIMEOUT_MS = 5_000
 """How long a statement waits for another process before the store is said to be in use."""
 
 _IDLE_READERS = 8
+_WRITER_CACHE_KB = 4_000
 _READER_CACHE_KB = 2_000
-"""Each reader has a cache of its own, and the system keeps the pages of the file anyway."""
+"""Each connection has a cache of its own, and the system keeps the pages of the file anyway."""
 _WHOLE, _PART, _JOINED = "whole", "part", "joined"
 _CLOSED = "The memory is closed; start it again."
 
@@ -54,7 +55,7 @@ class Database:
                 os.close(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600))
             except OSError as error:
                 raise StoreError(sentence(sqlite3.SQLITE_CANTOPEN)) from error
-            self._writer = self._connect()
+            self._writer = self._connect(_WRITER_CACHE_KB)
             self._durability = "FULL"
             try:
                 _until_free(lambda: self._writer.execute("PRAGMA journal_mode = WAL").fetchone())
@@ -246,14 +247,14 @@ class Database:
             self._writer.execute(f"PRAGMA synchronous = {how}")
             self._durability = how
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self, cache_kb: int) -> sqlite3.Connection:
         connection = sqlite3.connect(
             self._path, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None, check_same_thread=False
         )
         try:
             for pragma in ("synchronous = FULL", "foreign_keys = ON", "secure_delete = ON", "temp_store = MEMORY"):
                 connection.execute(f"PRAGMA {pragma}")
-            connection.execute("PRAGMA cache_size = -4000")
+            connection.execute(f"PRAGMA cache_size = -{cache_kb}")
             connection.execute("PRAGMA journal_size_limit = 67108864").fetchone()
         except BaseException:
             connection.close()
@@ -266,9 +267,8 @@ class Database:
                 raise StoreError(_CLOSED)
             if self._idle:
                 return self._idle.pop()
-        connection = self._connect()
+        connection = self._connect(_READER_CACHE_KB)
         connection.execute("PRAGMA query_only = ON")
-        connection.execute(f"PRAGMA cache_size = -{_READER_CACHE_KB}")
         return connection
 
     def _give_back(self, connection: sqlite3.Connection) -> None:

@@ -75,18 +75,13 @@ class Indexer:
         if self._engine.state == "cold" and self.waiting():
             self._engine.start()
 
-    def catch_up(self, limit: int) -> None:
-        """Embed what waits when it is little, so that a search sees what was stored just before it.
-
-        Raises:
-            ModelError, StoreError: as `run_batch`.
-        """
-        if self.is_little_behind(limit):
-            while self.run_batch():
-                pass
+    def catch_up(self) -> None:
+        """Embed all that waits. Raises as `run_batch`."""
+        while self.run_batch():
+            pass
 
     def is_little_behind(self, limit: int) -> bool:
-        """Say whether `catch_up` would embed anything."""
+        """Say whether texts wait, and at most `limit` of them; while the embedder loads it is no."""
         return self._engine.ready.is_set() and 0 < self._waiting(limit + 1) <= limit
 
     def discard(self, collection: str, rows: Iterable[int]) -> None:

@@ -12,7 +12,6 @@ from historian.clock import SystemClock
 from historian.database import Database
 from historian.engine import Engine
 from historian.errors import InvalidInputError, ModelError, StoreError
-from historian.indexer import Indexer
 from historian.message_question import Question, understand
 from historian.message_ranking import Signals, Turn, cores, links_of, place
 from historian.message_words import words_of
@@ -20,7 +19,7 @@ from historian.messages import StoredMessage
 from historian.model import Reach
 from historian.readable import EVERY_MESSAGE, MessageFilter, ReadableRecord
 from historian.rerank import Reranking
-from historian.retrieval import CATCH_UP, SEARCH, WARM_UP_SECONDS, Retrieval
+from historian.retrieval import SEARCH, WARM_UP_SECONDS, Retrieval
 from historian.surroundings import participants, rows_around, turns
 
 if TYPE_CHECKING:
@@ -103,13 +102,11 @@ class MessageSearch:
         self,
         database: Database,
         engine: Engine,
-        indexer: Indexer,
         retrieval: Retrieval,
         reranking: Reranking | None = None,
     ) -> None:
         self._database = database
         self._engine = engine
-        self._indexer = indexer
         self._retrieval = retrieval
         self._turn = retrieval.turn
         self._reranking = reranking
@@ -202,10 +199,8 @@ class MessageSearch:
         if not is_ready:
             return _Near({}, _nothing, self._retrieval.state())
         try:
-            is_behind = self._indexer.is_little_behind(CATCH_UP)
+            self._retrieval.catch_up()
             with self._turn.left():
-                if is_behind:
-                    self._indexer.catch_up(CATCH_UP)
                 vector = query.vector if query.vector is not None else self._engine.embed_query(question.meaning)
             return _Near(self._nearest(query, vector), lambda rows: self._around(query.reach, vector, rows))
         except (ModelError, StoreError) as error:

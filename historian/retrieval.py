@@ -130,6 +130,16 @@ class Retrieval:
         rows = {*lexical, *similar}
         return Hits({row: (similar.get(row), lexical.get(row)) for row in rows}, degraded)
 
+    def catch_up(self) -> None:
+        """Embed what waits when it is little, so that a search sees what was stored just before it.
+
+        Raises:
+            ModelError, StoreError: as `Indexer.run_batch`.
+        """
+        if self._indexer.is_little_behind(CATCH_UP):
+            with self.turn.left():
+                self._indexer.catch_up()
+
     def state(self) -> tuple[str, ...]:
         """Return what is degraded now, in words; empty when all is well."""
         if self._engine.state == "failed":
@@ -158,10 +168,8 @@ class Retrieval:
     def _by_meaning(self, asked: _Asked, text: str, worded: Iterable[int]) -> tuple[dict[int, float], tuple[str, ...]]:
         """Return the similarity of the nearest rows, and of those found by words: many others may be nearer."""
         try:
-            is_behind = self._indexer.is_little_behind(CATCH_UP)
+            self.catch_up()
             with self.turn.left():
-                if is_behind:
-                    self._indexer.catch_up(CATCH_UP)
                 vector = self._engine.embed_query(text)
             near = self._nearest(asked, vector, worded)
             self.complaints.over(SEARCH)

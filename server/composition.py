@@ -233,7 +233,7 @@ def _evidence(ground: Ground, finding: FindingParts, profiles: ProfileReader) ->
         record=stores.record,
         cursors=Cursors(stores.database),
         pager=WordPager(finding.rankings),
-        search=MessageSearch(stores.database, finding.engine, finding.indexer, finding.retrieval, finding.reranking),
+        search=MessageSearch(stores.database, finding.engine, finding.retrieval, finding.reranking),
         chains=ChainReader(stores.record, stores.events, profiles),
         clock=ground.clock,
         turn=finding.retrieval.turn,
@@ -276,7 +276,7 @@ def _historian(ground: Ground, floors: Floors) -> Historian:
 
 def _household(ground: Ground, floors: Floors) -> Household:
     settings, clock, finding, profiles = ground.settings, ground.clock, floors.finding, floors.profiles
-    database, models = ground.stores.database, ground.models
+    database, models, asks = ground.stores.database, ground.models, asks_endpoints(ground.settings)
     return Household(
         memory=Memory(_parts(ground, floors), ground.live),
         historian=_historian(ground, floors),
@@ -295,5 +295,5 @@ def _household(ground: Ground, floors: Floors) -> Household:
         live=ground.live,
         watch=ground.watch,
         health=floors.health,
-        seats=Seats(lambda: asks_endpoints(settings) or not finding.engine.ready.is_set()),
+        seats=Seats(lambda: asks or not finding.engine.ready.is_set()),
     )

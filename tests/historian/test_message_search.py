@@ -58,7 +58,7 @@ class Searched:
         self.opened = opened
         self.record = Record(opened.database)
         retrieval = Retrieval(opened.database, opened.engine, opened.indexer, {})
-        self.search = MessageSearch(opened.database, opened.engine, opened.indexer, retrieval)
+        self.search = MessageSearch(opened.database, opened.engine, retrieval)
 
     def say(self, *texts: str, owner: Owner = ANN, minutes: int = 0, **more: object) -> list[str]:
         """Append messages a minute apart and return their ids."""
