@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -47,6 +48,10 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return unit vectors, shape (n, dimension), for any texts. Raises RetryableModelError, PermanentModelError."""
+        ...
+
+    def coming(self) -> AbstractContextManager[object]:
+        """Say for the duration of a block that this thread is about to embed something: others may wait for it."""
         ...
 
     def calibrate(self, cosine: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -97,6 +102,10 @@ class BuiltinEmbedder:
             turn = [clean(text, self.MAX_CHARS) for text in texts[start : start + _TURN]]
             vectors[start : start + _TURN] = self._calls.run(turn)
         return vectors
+
+    def coming(self) -> AbstractContextManager[object]:
+        """Say that this thread is about to embed something, so that others share the call."""
+        return self._calls.coming()
 
     def calibrate(self, cosine: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the similarity, 0..1, of each cosine."""
@@ -184,6 +193,10 @@ class OpenAIEmbedder:
                 "set the former model, or run `shiguan reindex`."
             )
         return vectors
+
+    def coming(self) -> AbstractContextManager[object]:
+        """Do nothing: an endpoint answers several at once, and nobody waits for others."""
+        return nullcontext()
 
     def calibrate(self, cosine: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the similarity, 0..1, of each cosine. Raises ModelError when the model was never reached."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import zlib
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -67,6 +68,10 @@ class HashingEmbedder:
                 out[row, zlib.crc32(gram.encode()) % self._dimension] += len(gram) ** 2
         out /= np.linalg.norm(out, axis=1, keepdims=True)
         return out
+
+    def coming(self) -> AbstractContextManager[object]:
+        """Do nothing."""
+        return nullcontext()
 
     def calibrate(self, cosine: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the cosine, clipped to 0..1."""

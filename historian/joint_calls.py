@@ -1,16 +1,20 @@
-"""Lets threads that want texts embedded at the same moment share one call of a model: many cost little more."""
+"""Lets threads that want texts embedded at about the same moment share one call of a model: many cost little more."""
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+PATIENCE_SECONDS = 0.03
+"""How long who wants something now waits at most for those who will in a moment: about what a call for each costs."""
 
 
 @dataclass(slots=True)
@@ -27,15 +31,43 @@ class JointCalls:
     """Makes the calls of a model one by one, each for those who wait then. Thread-safe; first come, first served.
 
     One of those who wait makes the call, so that there is no thread of its own. `encode` returns a row for each text;
-    `most` texts are handed to it at once, or those of one request alone.
+    `most` texts are handed to it at once, or those of one request alone. Who makes a call waits for those who are
+    `coming` for at most `patience` seconds.
     """
 
-    def __init__(self, encode: Callable[[Sequence[str]], NDArray[np.float32]], most: int) -> None:
+    def __init__(
+        self,
+        encode: Callable[[Sequence[str]], NDArray[np.float32]],
+        most: int,
+        patience: float = PATIENCE_SECONDS,
+    ) -> None:
         self._encode = encode
         self._most = most
+        self._patience = patience
         self._lock = threading.Lock()
         self._waiting: deque[_Request] = deque()
         self._is_called = False
+        self._coming = 0
+        self._nobody_comes = threading.Condition(self._lock)
+        self._own = threading.local()
+
+    @contextmanager
+    def coming(self) -> Generator[None]:
+        """Say for the duration of the block, or until it calls `run`, that this thread is about to.
+
+        Who makes a call then waits for it a little, so that the call is one for both.
+        """
+        if getattr(self._own, "is_coming", False):
+            yield
+            return
+        with self._lock:
+            self._coming += 1
+        self._own.is_coming = True
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._arrive()
 
     def run(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return what `encode` makes of these texts.
@@ -45,6 +77,7 @@ class JointCalls:
         request = _Request(texts)
         with self._lock:
             self._waiting.append(request)
+            self._arrive()
             calls = not self._is_called
             self._is_called = True
         if not calls:
@@ -61,6 +94,7 @@ class JointCalls:
     def _together(self) -> list[_Request]:
         """Take the first who waits, and of the others as many as go into one call."""
         with self._lock:
+            self._nobody_comes.wait_for(self._has_enough, self._patience)
             taken = [self._waiting.popleft()]
             count = len(taken[0].texts)
             while self._waiting and not (taken[0].is_alone or self._waiting[0].is_alone):
@@ -69,6 +103,19 @@ class JointCalls:
                     break
                 taken.append(self._waiting.popleft())
         return taken
+
+    def _has_enough(self) -> bool:
+        """Say whether there is nothing to wait for. Needs the lock."""
+        return (
+            not self._coming or self._waiting[0].is_alone or sum(len(one.texts) for one in self._waiting) >= self._most
+        )
+
+    def _arrive(self) -> None:
+        """Note that this thread is not coming any more. Needs the lock."""
+        if getattr(self._own, "is_coming", False):
+            self._own.is_coming = False
+            self._coming -= 1
+            self._nobody_comes.notify()
 
     def _answer(self, requests: Sequence[_Request]) -> None:
         rows = self._encode([text for request in requests for text in request.texts])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -92,6 +93,12 @@ class Retrieval:
         self._words = words
         self.turn = Turnstile()
         self.complaints = Complaints(log)
+
+    @contextmanager
+    def searching(self) -> Generator[None]:
+        """Let one thread after the other search; those before the model wait for those who come to it as well."""
+        with self._engine.embedder.coming(), self.turn:
+            yield
 
     def find(
         self,

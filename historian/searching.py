@@ -60,7 +60,7 @@ class EventSearch:
 
     def search(self, query: EventQuery) -> FoundEvents:
         """Return the most relevant events, best first; with nothing relevant, none."""
-        with self._retrieval.turn:
+        with self._retrieval.searching():
             return self._searched(query)
 
     def _searched(self, query: EventQuery) -> FoundEvents:

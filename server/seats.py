@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from anyio import CapacityLimiter
 
-READERS = 4
-"""Reads that run at a time: while one looks things up, others embed what is asked or say what was found."""
+READERS = 12
+"""Reads that run at a time: as many have what is asked embedded in one call, and more threads compete for longer."""
 CHECKERS = 2
 """Reads that take long, as a large memory view that is verified; more of them would keep everybody from reading."""
 RECALLERS = 40

@@ -32,6 +32,11 @@ class Slow:
         return np.array([[float(text)] for text in texts], dtype=np.float32)
 
 
+def until_waiting(calls: JointCalls, count: int) -> None:
+    while len(calls._waiting) < count:  # pyright: ignore[reportPrivateUsage]
+        threading.Event().wait(0.001)
+
+
 def asked_meanwhile(slow: Slow, calls: JointCalls, wanted: Sequence[Sequence[str]]) -> list[Future[list[float]]]:
     """Have the first asked, and the others while it is being answered, one after the other."""
     futures: list[Future[list[float]]] = []
@@ -39,8 +44,7 @@ def asked_meanwhile(slow: Slow, calls: JointCalls, wanted: Sequence[Sequence[str
         for texts in wanted:
             futures.append(pool.submit(lambda texts=texts: [float(row[0]) for row in calls.run(texts)]))  # type: ignore[misc]
             assert slow.entered.wait(20)
-            while len(futures) > 1 and len(calls._waiting) < len(futures) - 1:  # pyright: ignore[reportPrivateUsage]
-                threading.Event().wait(0.001)
+            until_waiting(calls, len(futures) - 1)
         slow.go.set()
     return futures
 
@@ -73,6 +77,50 @@ def test_after_a_failure_the_next_is_served() -> None:
     with pytest.raises(ValueError, match="bad"):
         calls.run(["bad"])
     assert calls.run(["9"]).tolist() == [[9.0]]
+
+
+def test_who_makes_a_call_waits_for_those_who_are_about_to_want_something() -> None:
+    slow = Slow()
+    slow.go.set()
+    calls = JointCalls(slow, MOST, patience=20)
+    with ThreadPoolExecutor(1) as pool:
+        with calls.coming():
+            first = pool.submit(calls.run, ["1"])
+            until_waiting(calls, 1)
+            assert calls.run(["2"]).tolist() == [[2.0]]
+        assert first.result().tolist() == [[1.0]]
+    assert slow.calls == [["1", "2"]]
+
+
+def test_who_was_about_to_and_wants_nothing_is_not_waited_for() -> None:
+    slow = Slow()
+    slow.go.set()
+    calls = JointCalls(slow, MOST, patience=20)
+    with ThreadPoolExecutor(1) as pool:
+        with pytest.raises(RuntimeError, match="changed its mind"), calls.coming():
+            first = pool.submit(calls.run, ["1"])
+            until_waiting(calls, 1)
+            raise RuntimeError("changed its mind")
+        assert first.result().tolist() == [[1.0]]
+    assert slow.calls == [["1"]]
+
+
+def test_a_full_call_waits_for_nobody() -> None:
+    slow = Slow()
+    slow.go.set()
+    calls = JointCalls(slow, MOST, patience=20)
+    with ThreadPoolExecutor(1) as pool, calls.coming():
+        assert pool.submit(calls.run, ["1"] * MOST).result(10).tolist() == [[1.0]] * MOST
+
+
+def test_who_takes_long_to_come_is_waited_for_a_moment_only() -> None:
+    slow = Slow()
+    slow.go.set()
+    calls = JointCalls(slow, MOST, patience=0.001)
+    with ThreadPoolExecutor(1) as pool, calls.coming(), calls.coming():
+        assert pool.submit(calls.run, ["1"]).result(10).tolist() == [[1.0]]
+        assert calls.run(["2"]).tolist() == [[2.0]]
+    assert slow.calls == [["1"], ["2"]]
 
 
 @given(st.lists(st.lists(st.integers(0, 999), min_size=1, max_size=6), min_size=1, max_size=24), st.integers(1, 8))
