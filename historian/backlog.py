@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from historian.database import Database
@@ -88,24 +88,20 @@ class Backlog:
                 (identity, json.dumps([*counts])),
             )
 
-    def count(self, identity: str, owner: str | None = None, *, most: int = -1) -> int:
-        """Return how many rows wait, of all owners or of the one with this key.
-
-        It counts no further than about `most` where that is not negative.
-        """
+    def counting(self, identity: str, owner: str | None, most: int) -> tuple[str, list[object]]:
+        """Return an expression that counts the rows that wait, and its parameters; see `count_waiting`."""
         whose = "" if owner is None else " WHERE owner = ?"
         counts = [
             f"(SELECT count(*) FROM (SELECT 1 FROM"
             f" (SELECT {self._columns} WHERE {self._which} AND embedded_by {condition}){whose} LIMIT ?))"
             for condition, _ in _OTHERS
         ]
-        values = [
+        values: list[object] = [
             value
             for _, none in _OTHERS
             for value in (none if none is None else identity, *([] if owner is None else [owner]), most)
         ]
-        with self._database.read() as connection:
-            return int(connection.execute(f"SELECT {' + '.join(counts)}", values).fetchone()[0])
+        return " + ".join(counts), values
 
     def count_done(self, identity: str) -> int:
         """Return how many vectors of the embedder `identity` there should be, going by what `done` noted."""
@@ -160,6 +156,21 @@ class MessageBacklog(Backlog):
         more = "SELECT coalesce(sum(pieces - 1), 0) FROM messages WHERE embedded_by = ? AND pieces > 1"
         with self._database.read() as connection:
             return super().count_done(identity) + int(connection.execute(more, (identity,)).fetchone()[0])
+
+
+def count_waiting(
+    database: Database, backlogs: Iterable[Backlog], identity: str, owner: str | None = None, *, most: int = -1
+) -> int:
+    """Return how many rows wait in these backlogs, of all owners or of the one with this key.
+
+    One statement counts them all, as every search asks for it. In each it counts no further than about `most`, where
+    that is not negative.
+    """
+    counted = [backlog.counting(identity, owner, most) for backlog in backlogs]
+    statement = " + ".join(["0", *(expression for expression, _ in counted)])
+    values = [value for _, some in counted for value in some]
+    with database.read() as connection:
+        return int(connection.execute(f"SELECT {statement}", values).fetchone()[0])
 
 
 def event_backlog(database: Database) -> Backlog:

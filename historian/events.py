@@ -33,7 +33,11 @@ _LINK = """
 """
 _LINKED = """
     (SELECT json_group_array(m.message_id) FROM event_messages k JOIN messages m ON m.row = k.message_row
-     WHERE k.event_row = e.row)
+     WHERE k.event_row = e.row) || ''
+"""
+_READABLE = """
+    EXISTS (SELECT 1 FROM event_audiences AS a
+            WHERE a.row = e.row AND a.audience_id IN (SELECT id FROM audiences WHERE key IN ({marks})))
 """
 _LAST = (1 << 63) - 1
 _AT_ONCE = 20
@@ -152,17 +156,14 @@ class ReadableEvents:
 
     def sketches(self, rows: Iterable[int]) -> list[Sketch]:
         """Return those of `rows` that the reach may read, as far as ranking needs them."""
-        with self._database.read() as connection:
-            audiences = known_audiences(connection, self._reach)
-            found = fetch_together(
-                connection,
-                "e.row, e.text, e.timestamp, e.user_id, e.sender_id, e.has_new_info, e.same_as IS NOT NULL",
-                f"FROM events e WHERE e.row IN (SELECT value FROM json_each(?)) AND {_readable(audiences)}",
-                [json.dumps(sorted(set(rows))), *audiences],
-            )
+        found = self._read(
+            "e.row, e.text, e.timestamp, e.user_id, e.sender_id, e.has_new_info, e.same_as IS NOT NULL",
+            "e.row IN (SELECT value FROM json_each(?))",
+            [json.dumps(sorted(set(rows)))],
+        )
         return [
             Sketch(row, text, datetime.fromisoformat(at).timestamp(), user, sender, bool(new), bool(repeat))
-            for row, text, at, user, sender, new, repeat in sorted(found)
+            for row, text, at, user, sender, new, repeat in found
         ]
 
     def get(self, event_id: str) -> StoredEvent | None:
@@ -240,20 +241,15 @@ class ReadableEvents:
 
     def _select(self, condition: str, values: Sequence[object]) -> list[StoredEvent]:
         columns = ", ".join(f"e.{name}" for name in _NAMES)
-        return [stored_event(row, linked) for linked, *row in self._read(f"{_LINKED}, {columns}", condition, values)]
+        return [stored_event(row, linked) for *row, linked in self._read(f"{columns}, {_LINKED}", condition, values)]
 
-    def _read(self, columns: str, condition: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+    def _read(self, columns: str, condition: str, values: Sequence[object]) -> list[list[Any]]:
+        """Return these columns, of which the first is `e.row`, in the order of rows."""
+        keys = sorted(self._reach)
+        readable = _READABLE.format(marks=", ".join("?" * len(keys)))
+        source = f"FROM events AS e WHERE {condition} AND {readable}"
         with self._database.read() as connection:
-            audiences = known_audiences(connection, self._reach)
-            return connection.execute(
-                f"SELECT {columns} FROM events e WHERE {condition} AND {_readable(audiences)} ORDER BY e.row",
-                [*values, *audiences],
-            ).fetchall()
-
-
-def _readable(audiences: Sequence[int]) -> str:
-    marks = ", ".join("?" * len(audiences))
-    return f"EXISTS (SELECT 1 FROM event_audiences a WHERE a.row = e.row AND a.audience_id IN ({marks}))"
+            return sorted(fetch_together(connection, columns, source, [*values, *keys]))
 
 
 def _inserted(connection: sqlite3.Connection, events: Sequence[tuple[Event, Sequence[object]]]) -> dict[str, int]:

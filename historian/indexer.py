@@ -7,7 +7,8 @@ import threading
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from historian.backlog import Backlog, Unembedded
+from historian.backlog import Backlog, Unembedded, count_waiting
+from historian.database import Database
 from historian.engine import Engine
 from historian.pieces import piece_ids
 from historian.reconciling import reconcile
@@ -25,7 +26,8 @@ log = logging.getLogger(__name__)
 class Indexer:
     """Works off the backlogs. Thread-safe; one batch at a time."""
 
-    def __init__(self, engine: Engine, backlogs: Sequence[Backlog]) -> None:
+    def __init__(self, database: Database, engine: Engine, backlogs: Sequence[Backlog]) -> None:
+        self._database = database
         self._engine = engine
         self.backlogs = backlogs
         self._working = threading.Lock()
@@ -109,8 +111,7 @@ class Indexer:
         return self._waiting(-1, owner)
 
     def _waiting(self, most: int, owner: str | None = None) -> int:
-        identity = self._engine.embedder.identity
-        return sum(backlog.count(identity, owner, most=most) for backlog in self.backlogs)
+        return count_waiting(self._database, self.backlogs, self._engine.embedder.identity, owner, most=most)
 
     def _delete_gone(self) -> None:
         gone = self._gone[:]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from typing import TYPE_CHECKING
@@ -34,7 +34,7 @@ class Window:
     until: float = float("inf")
 
 
-def nearest_first(found: Iterable[tuple[str, float]], k: int) -> list[tuple[str, float]]:
+def nearest_first(found: Collection[tuple[str, float]], k: int) -> list[tuple[str, float]]:
     """Return the k nearest of (id, cosine), best first; ties go to the later row, and so to the newer message.
 
     Where a vector stands, and how high its number is, must not decide: both depend on what others have stored.
@@ -94,7 +94,7 @@ class Matrix:
                 self._forget(one)
 
     def search(self, vector: NDArray[np.float32], k: int, window: Window) -> list[tuple[str, float]]:
-        """Return the k nearest within the window as (id, cosine), best first; ties as `nearest_first` says."""
+        """Return the k nearest within the window as (id, cosine), in no order; ties as `nearest_first` says."""
         np = self._np
         with self._lock:
             count, vectors, ids = len(self._ids), self._vectors, self._ids
@@ -107,8 +107,8 @@ class Matrix:
         if k < len(cosines):
             best = np.flatnonzero(cosines >= np.partition(cosines, -k)[-k])
             places, cosines = places[best], cosines[best]
-        near = zip((ids[place] for place in places.tolist()), cosines.tolist(), strict=True)
-        return nearest_first(near, k)
+        near = [*zip((ids[place] for place in places.tolist()), cosines.tolist(), strict=True)]
+        return near if len(near) <= k else nearest_first(near, k)
 
     def compare(self, vector: NDArray[np.float32], rows: Iterable[str]) -> dict[str, float]:
         """Return the cosine of each row that is here; of a text in pieces (`row`, `row:1`, …) that of the best one."""

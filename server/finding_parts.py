@@ -43,7 +43,8 @@ def make_finding(
     """Return these parts for one data folder, nothing of them opened yet but the database of rankings."""
     engine = _engine(settings, models.embedder, clock)
     messages = MessageBacklog(database, settings.embedding.chunk_size)
-    indexer = Indexer(engine, [event_backlog(database), profile_backlog(database), group_backlog(database), messages])
+    backlogs = [event_backlog(database), profile_backlog(database), group_backlog(database), messages]
+    indexer = Indexer(database, engine, backlogs)
     return FindingParts(
         engine=engine,
         indexer=indexer,
