@@ -169,8 +169,7 @@ def count_waiting(
     counted = [backlog.counting(identity, owner, most) for backlog in backlogs]
     statement = " + ".join(["0", *(expression for expression, _ in counted)])
     values = [value for _, some in counted for value in some]
-    with database.read() as connection:
-        return int(connection.execute(f"SELECT {statement}", values).fetchone()[0])
+    return int(database.ask(f"SELECT {statement}", values)[0])
 
 
 def event_backlog(database: Database) -> Backlog:

@@ -14,7 +14,7 @@ from pydantic_core import from_json
 
 from historian.audiences import audience_ids, known_audiences
 from historian.database import Database
-from historian.fetching import fetch_together
+from historian.fetching import ask_together
 from historian.lexical import LexicalIndex
 from historian.model import Event, Origin, Owner, Reach
 from historian.sameness import statement_key
@@ -248,8 +248,7 @@ class ReadableEvents:
         keys = sorted(self._reach)
         readable = _READABLE.format(marks=", ".join("?" * len(keys)))
         source = f"FROM events AS e WHERE {condition} AND {readable}"
-        with self._database.read() as connection:
-            return sorted(fetch_together(connection, columns, source, [*values, *keys]))
+        return sorted(ask_together(self._database, columns, source, [*values, *keys]))
 
 
 def _inserted(connection: sqlite3.Connection, events: Sequence[tuple[Event, Sequence[object]]]) -> dict[str, int]:

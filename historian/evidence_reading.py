@@ -13,7 +13,7 @@ from historian.clock import Clock
 from historian.cursors import Cursors
 from historian.errors import InvalidInputError
 from historian.evidence_views import EventChain, EvidenceItem, EvidencePage
-from historian.excerpts import BUDGET, cut, read_excerpts, read_newest, share
+from historian.excerpts import BUDGET, Newest, cut, read_excerpts, read_newest, share
 from historian.ids import normalise_id
 from historian.intake import MAX_CONTENT
 from historian.message_search import MessageQuery, MessageSearch, SearchMode
@@ -85,16 +85,16 @@ class ScopedEvidence:
         narrowed = narrowing(filters, self._zone)
         bound_to = self._bound_to("messages_list", narrowed)
         before = _PLACE.unpack(self._place(cursor, bound_to))[0] if cursor.strip() else None
-        with self._reader.turn, self._readable.snapshot():
-            shown, more = read_newest(self._readable, narrowed.wanted, limit=page_size, before_row=before)
-            total = self._total(narrowed, len(shown), known=before is None and not more)
+        count_to = 0 if narrowed.wanted.is_of_some else COUNTED + 1
+        newest = read_newest(self._readable, narrowed.wanted, limit=page_size, before_row=before, count_to=count_to)
+        place = _PLACE.pack(newest.shown[-1].stored.row) if newest.has_more else None
         page = EvidencePage(
-            items=tuple(EvidenceItem.of(excerpt, ("time",)) for excerpt in shown),
+            items=tuple(EvidenceItem.of(excerpt, ("time",)) for excerpt in newest.shown),
             mode="newest",
             applied={"page_size": page_size, **narrowed.applied},
-            next_cursor=self._reader.cursors.seal(_PLACE.pack(shown[-1].stored.row), bound_to) if more else None,
-            total=total,
-            truncated=more,
+            next_cursor=self._reader.cursors.seal(place, bound_to) if place else None,
+            total=_total(newest, count_to, is_whole=before is None and not newest.has_more),
+            truncated=newest.has_more,
             warnings=narrowed.warnings,
         )
         return _told(page)
@@ -240,15 +240,12 @@ class ScopedEvidence:
     def _place(self, cursor: str, bound_to: Sequence[object]) -> bytes:
         return self._reader.cursors.open(cursor, bound_to)
 
-    def _total(self, narrowed: Narrowing, count: int, *, known: bool) -> int | None:
-        """Return how many messages fit, where that is known or an index can tell without reading messages."""
-        if known:
-            return count
-        wanted = narrowed.wanted
-        if wanted.role or wanted.sender_id or wanted.conversation_id:
-            return None
-        total = self._readable.count(wanted, most=COUNTED + 1)
-        return total if total <= COUNTED else None
+
+def _total(newest: Newest, counted_to: int, *, is_whole: bool) -> int | None:
+    """Return how many messages fit, where that is known or an index can tell without reading messages."""
+    if is_whole:
+        return len(newest.shown)
+    return newest.total if newest.total < counted_to else None
 
 
 def _require_limit(name: str, value: int, lowest: int = 1) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from historian.intake import MAX_CONTENT
 from historian.messages import Excerpt, StoredMessage
@@ -12,6 +12,21 @@ from historian.readable import MessageFilter, ReadableRecord
 BUDGET = 200_000
 """Characters of content in one answer; a message that comes alone is always whole."""
 _READ_AT_MOST = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Newest:
+    """A page of the newest messages, whether there are more, and how many there are as far as they were counted."""
+
+    shown: Sequence[Excerpt]
+    has_more: bool
+    total: int
+
+    @property
+    def is_long(self) -> bool:
+        """Whether contents may have been cut that the answer has room for, or have to be cut for want of it."""
+        lengths = [excerpt.length for excerpt in self.shown]
+        return sum(lengths) > BUDGET or max(lengths, default=0) > _READ_AT_MOST
 
 
 def share(lengths: Iterable[int], budget: int) -> int:
@@ -35,17 +50,29 @@ def read_excerpts(readable: ReadableRecord, rows: Sequence[int]) -> Mapping[int,
 
 
 def read_newest(
-    readable: ReadableRecord, wanted: MessageFilter, *, limit: int, before_row: int | None = None
-) -> tuple[Sequence[Excerpt], bool]:
-    """Return the newest messages that fit, newest first, cut as by `read_excerpts`, and whether there are more."""
-    found = readable.newest_excerpts(_READ_AT_MOST, wanted, limit=limit + 1, before_row=before_row)
-    shown, more = found[:limit], len(found) > limit
-    lengths = [excerpt.length for excerpt in shown]
-    if sum(lengths) > BUDGET or max(lengths, default=0) > _READ_AT_MOST:
-        rows = [excerpt.stored.row for excerpt in shown]
+    readable: ReadableRecord,
+    wanted: MessageFilter,
+    *,
+    limit: int,
+    before_row: int | None = None,
+    count_to: int = 0,
+) -> Newest:
+    """Return the newest messages that fit, newest first, cut as by `read_excerpts`; counted as `newest_excerpts`."""
+
+    def read() -> Newest:
+        found, total = readable.newest_excerpts(
+            _READ_AT_MOST, wanted, limit=limit + 1, before_row=before_row, count_to=count_to
+        )
+        return Newest(found[:limit], len(found) > limit, total)
+
+    newest = read()
+    if not newest.is_long:
+        return newest
+    with readable.snapshot():
+        newest = read()
+        rows = [excerpt.stored.row for excerpt in newest.shown]
         whole = read_excerpts(readable, rows)
-        shown = [whole[row] for row in rows if row in whole]
-    return shown, more
+    return replace(newest, shown=[whole[row] for row in rows if row in whole])
 
 
 def cut(stored: StoredMessage, most: int, length: int | None = None) -> Excerpt:

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
 
+from pydantic_core import from_json
+
 from historian.audiences import known_audiences
 from historian.database import Database
 from historian.errors import NotFoundError
-from historian.fetching import fetch_together
+from historian.fetching import fetch_together, together
 from historian.lexical import Hits, LexicalIndex, Within
 from historian.lexical_query import Mode
 from historian.messages import COLUMNS, Excerpt, StoredMessage, epoch_ms, excerpt_columns, first_row, stored
@@ -45,6 +47,11 @@ class MessageFilter:
     def until_row(self) -> int:
         """The first row after the time range."""
         return _HIGHEST if self.until_ms is None else first_row(self.until_ms)
+
+    @property
+    def is_of_some(self) -> bool:
+        """Whether more than a time range narrows it: then counting reads the messages themselves."""
+        return any(value is not None for value in (self.role, self.conversation_id, self.sender_id))
 
     def condition(self, table: str, *, role: bool = True) -> tuple[str, list[object]]:
         """Return what is not a time range as SQL over `table`, and its parameters."""
@@ -184,19 +191,29 @@ class ReadableRecord:
         return {columns[1]: Excerpt(stored(columns[1:]), columns[0]) for columns in found}
 
     def newest_excerpts(
-        self, most: int, wanted: MessageFilter = EVERY_MESSAGE, *, limit: int, before_row: int | None = None
-    ) -> Sequence[Excerpt]:
-        """Return the newest messages that fit a filter, as `list` does, each content cut at `most` characters."""
+        self,
+        most: int,
+        wanted: MessageFilter = EVERY_MESSAGE,
+        *,
+        limit: int,
+        before_row: int | None = None,
+        count_to: int = 0,
+    ) -> tuple[Sequence[Excerpt], int]:
+        """Return the newest messages that fit a filter, as `list` does, each content cut at `most` characters.
+
+        With them comes how many fit at all, before a row and after it, counting no further than `count_to`.
+        """
         statement, parameters = self._newest(wanted, limit, before_row)
-        with self._database.read() as connection:
-            found = fetch_together(
-                connection,
-                f"length(m.content), {excerpt_columns(most)}",
-                f"FROM ({statement}) AS u CROSS JOIN messages AS m ON m.row = u.row",
-                parameters,
-            )
-        found.sort(key=itemgetter(1), reverse=True)
-        return [Excerpt(stored(columns[1:]), columns[0]) for columns in found]
+        fitting, values = self._union(wanted, wanted.since_row, wanted.until_row)
+        page = together(
+            f"length(m.content), {excerpt_columns(most)}",
+            f"FROM ({statement}) AS u CROSS JOIN messages AS m ON m.row = u.row",
+        )
+        listed, total = self._database.ask(
+            f"SELECT ({page}), (SELECT count(*) FROM ({fitting} LIMIT ?))", (*parameters, *values, count_to)
+        )
+        found = sorted(from_json(listed), key=itemgetter(1), reverse=True)
+        return [Excerpt(stored(columns[1:]), columns[0]) for columns in found], total
 
     def snapshot(self) -> AbstractContextManager[object]:
         """Let everything that this thread reads in a block come from one snapshot."""
@@ -279,13 +296,6 @@ class ReadableRecord:
                 ranked=ranked,
                 strict=before_row is not None,
             )
-
-    def count(self, wanted: MessageFilter = EVERY_MESSAGE, *, most: int | None = None) -> int:
-        """Return how many messages fit, counting no further than `most`."""
-        with self._database.read() as connection:
-            statement, parameters = self._union(wanted, wanted.since_row, wanted.until_row)
-            counted = f"SELECT count(*) FROM ({statement} LIMIT ?)"
-            return int(connection.execute(counted, (*parameters, -1 if most is None else most)).fetchone()[0])
 
     def _newest(self, wanted: MessageFilter, limit: int, before_row: int | None) -> tuple[str, Sequence[object]]:
         until = min(wanted.until_row, _HIGHEST if before_row is None else before_row)

@@ -114,6 +114,39 @@ def test_a_reader_sees_one_snapshot_and_cannot_write(database: Database) -> None
     assert keys(database) == ["a", "b"]
 
 
+def test_what_is_asked_in_one_statement_is_of_the_last_commit_and_holds_nothing_afterwards(database: Database) -> None:
+    asked = "SELECT key, count(*) OVER () FROM settings ORDER BY key"
+    assert database.ask(asked) is None
+    put(database, "a")
+    put(database, "b")
+    assert database.ask(asked) == ("a", 2)
+    put(database, "c")
+    assert database.ask(asked + " LIMIT ?", [9]) == ("a", 3)
+    with database.write() as connection:  # a statement that was left half read would keep the log from being emptied
+        connection.execute("DELETE FROM settings")
+    database.checkpoint()
+    assert database.ask("SELECT count(*) FROM settings") == (0,)
+
+
+def test_what_is_asked_in_a_snapshot_is_of_its_moment(database: Database) -> None:
+    put(database, "a")
+    with database.snapshot():
+        assert keys(database) == ["a"]
+        put(database, "b")
+        assert database.ask("SELECT count(*) FROM settings") == (1,)
+    assert database.ask("SELECT count(*) FROM settings") == (2,)
+
+
+def test_a_question_that_cannot_be_answered_becomes_a_store_error(database: Database) -> None:
+    with pytest.raises(StoreError):
+        database.ask("SELECT nothing FROM nowhere")
+    with pytest.raises(StoreError):
+        database.ask("DELETE FROM settings RETURNING key")
+    database.close()
+    with pytest.raises(StoreError, match="closed"):
+        database.ask("SELECT 1")
+
+
 def test_a_statement_that_fails_in_a_reader_becomes_a_store_error(database: Database) -> None:
     with pytest.raises(StoreError), database.read() as connection:
         connection.execute("DELETE FROM settings")

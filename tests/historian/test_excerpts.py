@@ -44,8 +44,8 @@ def test_the_newest_messages_are_cut_as_if_they_had_been_named(tmp_path: Path, l
     for limit in (1, 2, 200):
         rows = readable.newest_rows(limit=limit)
         named = read_excerpts(readable, rows)
-        shown, more = read_newest(readable, EVERY_MESSAGE, limit=limit)
-        assert shown == [named[row] for row in rows]
-        assert more is (len(lengths) > limit)
-        assert sum(len(one.stored.message.content) for one in shown) <= max(BUDGET, MAX_CONTENT)
+        newest = read_newest(readable, EVERY_MESSAGE, limit=limit)
+        assert newest.shown == [named[row] for row in rows]
+        assert newest.has_more is (len(lengths) > limit)
+        assert sum(len(one.stored.message.content) for one in newest.shown) <= max(BUDGET, MAX_CONTENT)
     database.close()

@@ -17,6 +17,7 @@ from historian.messages import StoredMessage
 from historian.model import Message, Owner, Role, Scope
 from historian.readable import MessageFilter
 from historian.record import Record
+from tests.kit.record import count
 
 NOON = datetime(2026, 2, 20, 12, 0, tzinfo=timezone(timedelta(hours=8)))
 ANN, BOB, TEAM = Owner("user", "ann"), Owner("user", "bob"), Owner("group", "team")
@@ -103,7 +104,7 @@ def test_appending_again_changes_nothing(record: Record) -> None:
     assert again.rows[:2] == first.rows
     assert again.rows[3] == again.rows[4]
     readable = record.within(ANNS)
-    assert readable.count() == 3
+    assert count(readable) == 3
     assert readable.get(["a"])[0].message.content == "我对花生过敏"
 
 
@@ -130,7 +131,7 @@ def test_nothing_of_another_user_is_readable_by_any_door(record: Record) -> None
         assert readable.list(limit=9, conversation_id="c1") == ()
         assert readable.recent("c1", limit=9) == ()
         assert readable.lexical("过敏", limit=9).items == ()
-        assert readable.count() == 0
+        assert count(readable) == 0
         with pytest.raises(NotFoundError):
             readable.neighbors("a", 1, 1)
 
@@ -194,8 +195,8 @@ def test_filters_combine(record: Record) -> None:
     assert ids(readable.list(limit=9, conversation_id="c2")) == ["c"]
     assert ids(readable.list(limit=9, sender_id="s")) == ["d"]
     assert ids(readable.list(limit=9, role="assistant", conversation_id="c2")) == []
-    assert readable.count(MessageFilter(role="user")) == 3
-    assert readable.count(MessageFilter(conversation_id="c1", role="user")) == 2
+    assert count(readable, MessageFilter(role="user")) == 3
+    assert count(readable, MessageFilter(conversation_id="c1", role="user")) == 2
 
 
 def test_ids_keep_their_order_and_unknown_ones_are_absent(record: Record) -> None:
@@ -257,7 +258,7 @@ def test_what_cannot_be_stored_is_refused_before_anything_is_written(record: Rec
     with pytest.raises(InvalidInputError) as caught:
         record.append(ANN, [said("good"), bad])
     assert str(caught.value).endswith(".")
-    assert record.within(ANNS).count() == 0
+    assert count(record.within(ANNS)) == 0
 
 
 def test_threads_that_append_the_same_messages_store_each_once(record: Record) -> None:
@@ -273,7 +274,7 @@ def test_threads_that_append_the_same_messages_store_each_once(record: Record) -
         thread.join()
     assert sum(result.inserted for result in results) == 40
     assert len({result.rows for result in results}) == 1
-    assert record.within(ANNS).count() == 40
+    assert count(record.within(ANNS)) == 40
 
 
 def link(database: Database, message_row: int) -> None:
@@ -302,7 +303,7 @@ def test_the_real_message_takes_the_place_of_its_stand_in(record: Record, databa
     assert (appended.inserted, appended.ignored) == (1, 0)
     assert appended.replaced == ((old, appended.rows[0]),)
     readable = record.within(ANNS)
-    assert readable.count() == 1
+    assert count(readable) == 1
     assert readable.get(["end:1"]) == readable.get(["real"]) == readable.get(["end:1", "real"])
     assert readable.get(["end:1"])[0].message == real
     assert linked(database) == list(appended.rows)
@@ -326,7 +327,7 @@ def test_another_turn_leaves_the_stand_in_alone(record: Record, real: Message) -
     record.append(ANN, [said("end:1", meta=END)])
     assert record.append(ANN, [real]).replaced == ()
     assert record.append(BOB, [said("real")]).replaced == ()
-    assert record.within(ANNS).count() == 2
+    assert count(record.within(ANNS)) == 2
 
 
 def test_a_stand_in_of_an_unknown_conversation_gives_way_in_any(record: Record) -> None:
@@ -371,12 +372,12 @@ def test_a_stand_in_of_a_known_turn_becomes_an_alias(record: Record) -> None:
     appended = record.append(ANN, [said("end:1", minutes=1, conversation="end", meta=UNKNOWN)])
     assert (appended.inserted, appended.ignored) == (0, 1)
     assert ids(record.within(ANNS).get(["end:1"])) == ["real"]
-    assert record.within(ANNS).count() == 1
+    assert count(record.within(ANNS)) == 1
 
 
 def test_a_group_stand_in_moves_to_its_speaker(record: Record) -> None:
     record.append(TEAM, [said("end:1", meta=END)])
-    assert record.within(ANNS).count() == 0
+    assert count(record.within(ANNS)) == 0
     record.append(TEAM, [said("real", minutes=1, sender="ann")])
     assert ids(record.within(ANNS).get(["end:1"])) == ["real"]
     record.append(TEAM, [said("end:2", "你好", sender="ann", meta=END)])

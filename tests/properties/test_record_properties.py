@@ -17,6 +17,7 @@ from historian.fold import bigrams, fold, has_cjk, terms
 from historian.lexical_parsing import parse
 from historian.model import Message, Owner, Reach, Role, Scope
 from historian.record import Record
+from tests.kit.record import count
 
 START = datetime(2026, 2, 20, tzinfo=UTC)
 PEOPLE, GROUPS = ("ann", "bob"), ("g1", "g2")
@@ -103,7 +104,7 @@ def test_no_door_shows_a_row_outside_the_reach(batch: list[tuple[Owner, Message]
             shown.extend(neighbor.stored for neighbor in readable.neighbors(message_id, 9, 9))
         assert all(allowed(stored.owner_key, stored.message.sender_id, reach) for stored in shown)
         assert {stored.row for stored in listed} == set(readable.rows(everything))
-        assert readable.count() == len(listed)
+        assert count(readable) == len(listed)
 
 
 @settings(max_examples=40, deadline=None)
