@@ -54,6 +54,10 @@ class Embedder(Protocol):
         """Say for the duration of a block that this thread is about to embed something: others may wait for it."""
         ...
 
+    def needs_none(self) -> None:
+        """Say that this thread has nothing to embed after all."""
+        ...
+
     def calibrate(self, cosine: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the similarity, 0..1, of each cosine."""
         ...
@@ -106,6 +110,10 @@ class BuiltinEmbedder:
     def coming(self) -> AbstractContextManager[object]:
         """Say that this thread is about to embed something, so that others share the call."""
         return self._calls.coming()
+
+    def needs_none(self) -> None:
+        """Say that this thread has nothing to embed after all."""
+        self._calls.needs_none()
 
     def calibrate(self, cosine: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the similarity, 0..1, of each cosine."""
@@ -197,6 +205,9 @@ class OpenAIEmbedder:
     def coming(self) -> AbstractContextManager[object]:
         """Do nothing: an endpoint answers several at once, and nobody waits for others."""
         return nullcontext()
+
+    def needs_none(self) -> None:
+        """Do nothing."""
 
     def calibrate(self, cosine: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the similarity, 0..1, of each cosine. Raises ModelError when the model was never reached."""

@@ -73,6 +73,9 @@ class HashingEmbedder:
         """Do nothing."""
         return nullcontext()
 
+    def needs_none(self) -> None:
+        """Do nothing."""
+
     def calibrate(self, cosine: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the cosine, clipped to 0..1."""
         import numpy as np

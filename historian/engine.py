@@ -127,6 +127,7 @@ class Engine:
             known = self._cache.get(text)
             if known is not None:
                 self._cache.move_to_end(text)
+                self.embedder.needs_none()
                 return known
         vector: NDArray[np.float32] = self.embedder.embed([text])[0]
         vector.setflags(write=False)

@@ -53,7 +53,7 @@ class JointCalls:
 
     @contextmanager
     def coming(self) -> Generator[None]:
-        """Say for the duration of the block, or until it calls `run`, that this thread is about to.
+        """Say for the duration of the block, or until `run` or `needs_none`, that this thread is about to call `run`.
 
         Who makes a call then waits for it a little, so that the call is one for both.
         """
@@ -66,8 +66,12 @@ class JointCalls:
         try:
             yield
         finally:
-            with self._lock:
-                self._arrive()
+            self.needs_none()
+
+    def needs_none(self) -> None:
+        """Say that this thread is not coming after all."""
+        with self._lock:
+            self._arrive()
 
     def run(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return what `encode` makes of these texts.

@@ -125,7 +125,7 @@ class MessageSearch:
         if query.mode == "lexical":
             with self._turn:
                 return RankedMessages(self._by_words(query))
-        with self._retrieval.searching():
+        with self._retrieval.searching() if query.vector is None else self._turn:
             return self._searched(query, said)
 
     def _searched(self, query: MessageQuery, said: bool) -> RankedMessages:

@@ -105,6 +105,22 @@ def test_who_was_about_to_and_wants_nothing_is_not_waited_for() -> None:
     assert slow.calls == [["1"]]
 
 
+def test_who_finds_on_the_way_that_it_needs_nothing_is_not_waited_for() -> None:
+    slow = Slow()
+    slow.go.set()
+    calls = JointCalls(slow, MOST, patience=20)
+    with ThreadPoolExecutor(1) as pool, calls.coming():
+        calls.needs_none()
+        assert pool.submit(calls.run, ["1"]).result(10).tolist() == [[1.0]]
+    with ThreadPoolExecutor(1) as pool:  # and is counted anew the next time
+        with calls.coming():
+            first = pool.submit(calls.run, ["2"])
+            until_waiting(calls, 1)
+            assert calls.run(["3"]).tolist() == [[3.0]]
+        assert first.result().tolist() == [[2.0]]
+    assert slow.calls == [["1"], ["2", "3"]]
+
+
 def test_a_full_call_waits_for_nobody() -> None:
     slow = Slow()
     slow.go.set()
