@@ -58,6 +58,11 @@ class ScopedMemory(ScopedWriting):
         return self._parts.desk.foreground.call()
 
     @property
+    def asker(self) -> str:
+        """The id of the user who asks."""
+        return self._scope.user_id
+
+    @property
     def evidence(self) -> ScopedEvidence:
         """The raw messages, as this request may read them."""
         return self._parts.evidence.of(self._scope, self._session)

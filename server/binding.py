@@ -197,9 +197,11 @@ def with_memory(
         return call_soon
 
     async def call(memory: object, **arguments: Any) -> Any:
-        limiter = current_seats().for_reading(takes_long=takes_long) if reads else None
         memory_of_request = current_memory()
+        work = partial(function, memory_of_request, **arguments)
         with memory_of_request.awaited():
-            return await anyio.to_thread.run_sync(partial(function, memory_of_request, **arguments), limiter=limiter)
+            if not reads:
+                return await anyio.to_thread.run_sync(work)
+            return await current_seats().for_reading(takes_long=takes_long).run(memory_of_request.asker, work)
 
     return call

@@ -4,32 +4,63 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
+from weakref import WeakValueDictionary
 
+import anyio.to_thread
 from anyio import CapacityLimiter
 
 READERS = 12
 """Reads that run at a time: as many have what is asked embedded in one call, and more threads compete for longer."""
+WAITERS = 40
+"""Reads that may wait for a model at a time. In the threads of everybody they would keep turns from being handed in."""
 CHECKERS = 2
 """Reads that take long, as a large memory view that is verified; more of them would keep everybody from reading."""
 RECALLERS = 40
 """Threads that may wait for a chat model: threads of their own, or a slow model would keep everybody from writing."""
 
+Result = TypeVar("Result")
+
+
+class Room:
+    """So many seats, of which one user has two thirds at most: who asks a lot at once waits behind the others.
+
+    Who waits for a seat waits in the event loop, where it costs the others nothing.
+    """
+
+    def __init__(self, seats: int) -> None:
+        self.all = CapacityLimiter(seats)
+        self._of_one = max(1, seats * 2 // 3)
+        self._own: WeakValueDictionary[str, CapacityLimiter] = WeakValueDictionary()
+
+    def of(self, user_id: str) -> CapacityLimiter:
+        """Return what limits one user here."""
+        own = self._own.get(user_id)
+        if own is None:
+            self._own[user_id] = own = CapacityLimiter(self._of_one)
+        return own
+
+    async def run(self, user_id: str, work: Callable[[], Result], *, abandon_on_cancel: bool = False) -> Result:
+        """Run what blocks in a thread, once this user has a seat, and return what it returns."""
+        async with self.of(user_id):
+            return await anyio.to_thread.run_sync(work, abandon_on_cancel=abandon_on_cancel, limiter=self.all)
+
 
 @dataclass(frozen=True, slots=True)
 class Seats:
-    """The limits of one process; who waits for a seat waits in the event loop, where it costs the others nothing.
+    """The rooms of one process.
 
-    `may_wait` says whether a read may wait for a model now, its own or of an endpoint: then as many run as there are
-    threads.
+    `may_wait` says whether a read may wait for a model now, its own or of an endpoint.
     """
 
     may_wait: Callable[[], bool]
-    reading: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(READERS))
-    checking: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(CHECKERS))
-    recalling: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(RECALLERS))
+    reading: Room = field(default_factory=lambda: Room(READERS))
+    waiting: Room = field(default_factory=lambda: Room(WAITERS))
+    checking: Room = field(default_factory=lambda: Room(CHECKERS))
+    recalling: Room = field(default_factory=lambda: Room(RECALLERS))
 
-    def for_reading(self, *, takes_long: bool) -> CapacityLimiter | None:
-        """Return what limits a read now; None is as many as there are threads."""
+    def for_reading(self, *, takes_long: bool) -> Room:
+        """Return where a read runs now."""
         if takes_long:
             return self.checking
-        return None if self.may_wait() else self.reading
+        return self.waiting if self.may_wait() else self.reading

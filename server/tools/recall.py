@@ -7,7 +7,6 @@ from functools import partial
 from typing import Annotated, Any, Literal
 
 import anyio.from_thread
-import anyio.to_thread
 from mcp_types import CallToolResult
 from pydantic import Field, WithJsonSchema
 
@@ -72,7 +71,7 @@ async def recall(
         is_cancelled=abandoned.is_set,
     )
     try:
-        view = await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=current_seats().recalling)
+        view = await current_seats().recalling.run(memory.asker, work, abandon_on_cancel=True)
     finally:
         abandoned.set()
     return answer(view_answer(view), view_prose(view))

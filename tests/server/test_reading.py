@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,9 @@ from typing import Any
 import anyio
 import pytest
 
+from historian.embed_fake import HashingEmbedder
 from server.models import asks_endpoints
-from server.seats import CHECKERS, READERS, RECALLERS, Seats
+from server.seats import CHECKERS, READERS, RECALLERS, WAITERS, Room, Seats
 from server.settings import load_settings
 from tests.kit.home import home
 from tests.kit.recalled import view
@@ -32,7 +34,7 @@ def test_reads_that_wait_for_an_endpoint_do_not_wait_for_each_other(tmp_path: Pa
     asking = asks_endpoints(load_settings({"data_dir": tmp_path, "user": "alice"}, {}))
     assert asking is asks
     seats = Seats(lambda: asking)
-    assert seats.for_reading(takes_long=False) is (None if asks else seats.reading)
+    assert seats.for_reading(takes_long=False) is (seats.waiting if asks else seats.reading)
     assert seats.for_reading(takes_long=True) is seats.checking
 
 
@@ -40,12 +42,12 @@ async def test_a_turn_is_handed_in_while_reads_wait_for_their_turn_and_the_backg
     tmp_path: Path,
 ) -> None:
     async with home(tmp_path, run=False) as house, house.client() as alice:
-        reading, foreground = house.household.seats.reading, house.household.historian.baton.foreground
-        limit = partial(house.household.seats.for_reading, takes_long=False)
-        assert limit() is None, "reads may wait for the embedder, and not for each other"
+        seats, foreground = house.household.seats, house.household.historian.baton.foreground
+        reading, room = seats.reading.all, partial(seats.for_reading, takes_long=False)
+        assert room() is seats.waiting, "reads may wait for the embedder, and not for each other"
         house.household.engine.start()
         assert house.household.engine.wait(SECONDS)
-        assert limit() is reading
+        assert room() is seats.reading
         others = [object() for _ in range(READERS)]
         for other in others:
             reading.acquire_on_behalf_of_nowait(other)
@@ -70,7 +72,7 @@ async def test_a_turn_is_handed_in_while_reads_wait_for_their_turn_and_the_backg
 
 async def test_views_that_are_verified_wait_for_each_other_and_keep_nobody_from_reading(tmp_path: Path) -> None:
     async with home(tmp_path, run=False) as house, house.client(toolsets=("recall",)) as alice:
-        checking = house.household.seats.checking
+        checking = house.household.seats.checking.all
         others = [object() for _ in range(CHECKERS)]
         for other in others:
             checking.acquire_on_behalf_of_nowait(other)
@@ -83,7 +85,7 @@ async def test_views_that_are_verified_wait_for_each_other_and_keep_nobody_from_
             async with anyio.create_task_group() as tasks:
                 for _ in range(READERS + 1):
                     tasks.start_soon(verify)
-                while checking.statistics().tasks_waiting <= READERS:
+                while not checking.statistics().tasks_waiting:
                     await anyio.lowlevel.checkpoint()
                 assert (await alice.call("messages_list"))["items"] == []
                 assert not verified
@@ -93,9 +95,64 @@ async def test_views_that_are_verified_wait_for_each_other_and_keep_nobody_from_
             checking.release_on_behalf_of(other)
 
 
+async def test_searches_that_wait_for_a_model_keep_nobody_from_writing(tmp_path: Path) -> None:
+    loaded = threading.Event()
+    embedder = HashingEmbedder(gate=loaded)
+    async with (
+        home(tmp_path, embedder=embedder, run=False) as house,
+        house.client(toolsets=("pinned",)) as alice,
+        house.client("bob", toolsets=("pinned",)) as bob,
+    ):
+        house.household.engine.start()
+        waiting = house.household.seats.waiting.all
+        found: list[Any] = []
+
+        async def search() -> None:
+            found.append(await alice.call("search_events", query="tea"))
+
+        with anyio.fail_after(SECONDS):
+            async with anyio.create_task_group() as tasks:
+                for _ in range(2 * WAITERS):
+                    tasks.start_soon(search)
+                while waiting.borrowed_tokens <= WAITERS // 2:
+                    await anyio.lowlevel.checkpoint()
+                assert (await alice.call("memory_add", text="I drink tea."))["note"]
+                assert (await bob.call("messages_list"))["items"] == [], "alice took every seat"
+                assert not found
+                loaded.set()
+        assert len(found) == 2 * WAITERS
+
+
+async def test_one_user_who_asks_a_lot_waits_behind_himself() -> None:
+    room, held = Room(3), [threading.Event() for _ in range(4)]
+    begun: list[int] = []
+
+    async def ask(user_id: str, number: int) -> None:
+        def wait() -> None:
+            begun.append(number)
+            assert held[number].wait(SECONDS)
+
+        await room.run(user_id, wait)
+
+    with anyio.fail_after(SECONDS):
+        async with anyio.create_task_group() as tasks:
+            for number in range(3):
+                tasks.start_soon(ask, "alice", number)
+            while len(begun) < 2:
+                await anyio.lowlevel.checkpoint()
+            tasks.start_soon(ask, "bob", 3)
+            while len(begun) < 3:
+                await anyio.lowlevel.checkpoint()
+            assert begun[2] == 3
+            for event in held:
+                event.set()
+    assert sorted(begun) == [0, 1, 2, 3]
+    assert room.of("alice").total_tokens == 2
+
+
 async def test_recalls_wait_for_each_other_and_keep_nobody_from_writing(tmp_path: Path) -> None:
     async with home(tmp_path, run=False) as house, house.client(toolsets=("recall", "pinned")) as alice:
-        recalling = house.household.seats.recalling
+        recalling = house.household.seats.recalling.all
         others = [object() for _ in range(RECALLERS)]
         for other in others:
             recalling.acquire_on_behalf_of_nowait(other)
