@@ -184,8 +184,7 @@ def registered(tool: Published) -> Tool:
         annotations=tool.annotations,
         context_kwarg=BOUND_NAME,  # which leaves it out of the schema; the SDK's own way to fill it costs 0.2 ms a call
     )
-    reads = bool(tool.annotations.read_only_hint)
-    made.fn = with_memory(tool.function, reads=reads, takes_long=tool.takes_long)
+    made.fn = with_memory(tool.function, tool.room)
     made.is_async = True
     published_schema = made.fn_metadata.output_schema
     if published_schema is None:

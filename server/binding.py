@@ -21,7 +21,7 @@ from historian.errors import ShiguanError
 from historian.memory import Memory, ScopedMemory
 from historian.model import Scope
 from historian.session import Session
-from server.seats import Seats
+from server.seats import Room, Seats
 
 if TYPE_CHECKING:  # loading the protocol takes most of a start, and what only commands ask for does without it
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -183,11 +183,11 @@ BOUND_NAME = "memory"
 
 
 def with_memory(
-    function: Callable[..., Any], *, reads: bool = False, takes_long: bool = False
+    function: Callable[..., Any], room: Callable[[Seats], Room | None]
 ) -> Callable[..., Coroutine[Any, Any, Any]]:
     """Return a tool's function with its memory filled in; what the SDK passes for that parameter is not looked at.
 
-    One that blocks runs in a thread; of those that read, few at a time.
+    One that blocks runs in a thread: in that room, or where there is none, in those of everybody.
     """
     if inspect.iscoroutinefunction(function):
 
@@ -200,8 +200,7 @@ def with_memory(
         memory_of_request = current_memory()
         work = partial(function, memory_of_request, **arguments)
         with memory_of_request.awaited():
-            if not reads:
-                return await anyio.to_thread.run_sync(work)
-            return await current_seats().for_reading(takes_long=takes_long).run(memory_of_request.asker, work)
+            found = room(current_seats())
+            return await (anyio.to_thread.run_sync(work) if found is None else found.run(memory_of_request.asker, work))
 
     return call

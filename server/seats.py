@@ -17,7 +17,7 @@ WAITERS = 40
 CHECKERS = 2
 """Reads that take long, as a large memory view that is verified; more of them would keep everybody from reading."""
 RECALLERS = 40
-"""Threads that may wait for a chat model: threads of their own, or a slow model would keep everybody from writing."""
+"""Tools that may wait for a chat model: threads of their own, or a slow model would keep everybody from writing."""
 
 Result = TypeVar("Result")
 
@@ -59,8 +59,12 @@ class Seats:
     checking: Room = field(default_factory=lambda: Room(CHECKERS))
     recalling: Room = field(default_factory=lambda: Room(RECALLERS))
 
-    def for_reading(self, *, takes_long: bool) -> Room:
-        """Return where a read runs now."""
+    def room(self, *, reads: bool, takes_long: bool = False, asks_model: bool = False) -> Room | None:
+        """Return where a tool runs now; None is in the threads in which turns are handed in."""
+        if asks_model:
+            return self.recalling
+        if not reads:
+            return None
         if takes_long:
             return self.checking
         return self.waiting if self.may_wait() else self.reading

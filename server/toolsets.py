@@ -11,6 +11,8 @@ from historian.errors import InvalidInputError
 if TYPE_CHECKING:  # what toolsets there are is asked before anything is loaded
     from mcp_types import ToolAnnotations
 
+    from server.seats import Room, Seats
+
 DEFAULT_TOOLSETS = ("core", "evidence")
 REPEATABLE = (
     "build_context",
@@ -49,7 +51,7 @@ class Published:
 
     `aliases` map names accepted for compatibility to parameter names. Of the parameters in `one_of` a call has to send
     one at least. With `needs_admin` a token needs the admin scope for it, as for everything of the admin toolset.
-    One that `takes_long` may compute for seconds.
+    One that `takes_long` may compute for seconds, one that `asks_model` waits for a chat model.
     """
 
     function: Callable[..., Any]
@@ -61,6 +63,12 @@ class Published:
     one_of: Sequence[str] = ()
     needs_admin: bool = False
     takes_long: bool = False
+    asks_model: bool = False
+
+    def room(self, seats: Seats) -> Room | None:
+        """Return where it runs now; None is in the threads in which turns are handed in."""
+        reads = bool(self.annotations.read_only_hint)
+        return seats.room(reads=reads, takes_long=self.takes_long, asks_model=self.asks_model)
 
 
 def require_toolsets(names: Iterable[str]) -> None:

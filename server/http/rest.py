@@ -31,11 +31,14 @@ from server.http.identity import Identity
 from server.http.metrics import Metrics
 from server.http.openapi import document, page
 from server.http.rest_operations import OPERATIONS, Operation
+from server.seats import Seats
+from server.tools.group import TOOLS
 
 PREFIX = "/memory"
 NOBODY = "This token speaks for nobody of its own; use one that was made for a user."
 NO_OBJECT = "The body is no JSON object; send parameters as one, or in the query."
 UNKNOWN = "There is nothing at this address; see /memory/docs."
+_ROOMS = {tool.name: tool.room for tool in TOOLS}
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 
@@ -49,12 +52,14 @@ class Rest:
         bind: Callable[[Identity], Binding | None],
         inlet: Inlet,
         metrics: Metrics,
+        seats: Seats,
     ) -> None:
         self._memory = memory
         self._warm_up = warm_up
         self._bind = bind
         self._inlet = inlet
         self._metrics = metrics
+        self._seats = seats
 
     async def answer(self, operation: Operation, request: Request) -> Response:
         """Answer one request whose token was verified."""
@@ -73,7 +78,9 @@ class Rest:
         self._warm_up()
         try:
             given = checked(operation.tool, operation.schema, _given(request, body), {})
-            done = await anyio.to_thread.run_sync(partial(self._done, operation, binding, subject, given))
+            work = partial(self._done, operation, binding, subject, given)
+            room = _ROOMS[operation.tool](self._seats)
+            done = await (anyio.to_thread.run_sync(work) if room is None else room.run(binding.scope.user_id, work))
         except ShiguanError as error:
             return problem(error)
         return JSONResponse(done, headers={"Cache-Control": "no-store"})

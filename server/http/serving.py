@@ -226,7 +226,7 @@ def _rest(
         return []
     alone, defaults = _bindings(doorway.settings)
     bind = bound(alone if doorway.verifier is None else None, defaults)
-    rest = Rest(household.memory, household.warm_up, bind, inlet, metrics)
+    rest = Rest(household.memory, household.warm_up, bind, inlet, metrics, household.seats)
     return rest_routes(rest, guarded, urlsplit(doorway.resource).path.removesuffix(PATH).rstrip("/") + PREFIX)
 
 

@@ -124,6 +124,7 @@ TOOLS = [
         f"failed run changes nothing. {QUOTED}",
         annotations=DELETES,
         needs_admin=True,
+        asks_model=True,
     ),
     Published(
         group_memories,

@@ -14,6 +14,7 @@ from historian.embed_fake import HashingEmbedder
 from server.models import asks_endpoints
 from server.seats import CHECKERS, READERS, RECALLERS, WAITERS, Room, Seats
 from server.settings import load_settings
+from server.toolsets import published
 from tests.kit.home import home
 from tests.kit.recalled import view
 
@@ -34,8 +35,17 @@ def test_reads_that_wait_for_an_endpoint_do_not_wait_for_each_other(tmp_path: Pa
     asking = asks_endpoints(load_settings({"data_dir": tmp_path, "user": "alice"}, {}))
     assert asking is asks
     seats = Seats(lambda: asking)
-    assert seats.for_reading(takes_long=False) is (seats.waiting if asks else seats.reading)
-    assert seats.for_reading(takes_long=True) is seats.checking
+    assert seats.room(reads=True) is (seats.waiting if asks else seats.reading)
+    assert seats.room(reads=True, takes_long=True) is seats.checking
+
+
+def test_what_waits_for_a_chat_model_runs_apart_and_what_is_handed_in_by_none_of_them() -> None:
+    seats = Seats(lambda: False)
+    rooms = {tool.name: tool.room(seats) for tool in published(("recall", "group", "pinned", "host"))}
+    assert rooms["evolve_memories"] is seats.recalling
+    assert rooms["verify_view"] is seats.checking
+    assert {rooms[name] for name in ("end", "memory_add", "messages_append", "restore_memory")} == {None}
+    assert {rooms[name] for name in ("search_events", "messages_list", "search_group_memories")} == {seats.reading}
 
 
 async def test_a_turn_is_handed_in_while_reads_wait_for_their_turn_and_the_background_steps_aside(
@@ -43,7 +53,7 @@ async def test_a_turn_is_handed_in_while_reads_wait_for_their_turn_and_the_backg
 ) -> None:
     async with home(tmp_path, run=False) as house, house.client() as alice:
         seats, foreground = house.household.seats, house.household.historian.baton.foreground
-        reading, room = seats.reading.all, partial(seats.for_reading, takes_long=False)
+        reading, room = seats.reading.all, partial(seats.room, reads=True)
         assert room() is seats.waiting, "reads may wait for the embedder, and not for each other"
         house.household.engine.start()
         assert house.household.engine.wait(SECONDS)
