@@ -144,6 +144,7 @@ class Retrieval:
             ModelError, StoreError: as `Indexer.run_batch`.
         """
         if self._indexer.is_little_behind(CATCH_UP):
+            self._engine.embedder.needs_none()  # else who embeds would wait for this thread, which waits for it
             with self.turn.left():
                 self._indexer.catch_up()
 
