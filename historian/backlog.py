@@ -11,24 +11,28 @@ from historian.group_rows import SEARCHED
 from historian.pieces import MOST, piece_ids, pieces
 
 _EVENTS = """
-    row, text, owner_key AS owner, group_id IS NOT NULL, sender_id, epoch_ms
+    row, text, owner_key AS owner, group_id IS NOT NULL AS by_author, sender_id AS author, epoch_ms
     FROM events INDEXED BY events_by_embedder
 """
 _PROFILE_LINES = """
     row, text, CASE WHEN shown_in = 'private' THEN 'user:' || entity_id ELSE shown_in END AS owner,
-    entity_type = 'user' AND shown_in != 'private', entity_id, epoch_ms
+    entity_type = 'user' AND shown_in != 'private' AS by_author, entity_id AS author, epoch_ms
     FROM profile_lines INDEXED BY profile_lines_by_embedder
 """
 _MESSAGES = """
-    row, content, owner_key AS owner, owner_key GLOB 'group:*', sender_id, row >> 20
+    row, content, owner_key AS owner, owner_key GLOB 'group:*' AS by_author, sender_id AS author, row >> 20
     FROM messages INDEXED BY messages_by_embedder
 """
 _GROUP_MEMORIES = f"""
-    row, {SEARCHED}, owner_key AS owner, 0, NULL, confirmed_ms
+    row, {SEARCHED}, owner_key AS owner, 0 AS by_author, NULL AS author, confirmed_ms
     FROM group_memories INDEXED BY group_memories_by_embedder
 """
-_OTHERS = (("IS ?", None), ("< ?", ""), ("> ?", ""))
-"""What `IS NOT ?` means, as ranges of an index: no embedder, or another one."""
+_OTHERS = ("IS NULL", "< ?1", "> ?1")
+"""What `IS NOT ?1` means, as ranges of an index: no embedder, or another one."""
+_MINE = """
+    owner IN (SELECT value FROM json_each(?2))
+    OR (by_author AND 'author:' || author IN (SELECT value FROM json_each(?2)))
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +62,11 @@ class Backlog:
         found: list[Unembedded] = []
         count = 0
         with self._database.read() as connection:
-            for condition, none in _OTHERS:
+            for condition in _OTHERS:
                 rows = connection.execute(
                     f"SELECT {self._columns} WHERE {self._which} AND embedded_by {condition}"
-                    f" ORDER BY embedded_by {self._order}, row {self._order} LIMIT ?",
-                    (none if none is None else identity, limit - len(found)),
+                    f" ORDER BY embedded_by {self._order}, row {self._order} LIMIT ?2",
+                    (identity, limit - len(found)),
                 )
                 for row in rows:
                     item = _unembedded(*row)
@@ -88,20 +92,16 @@ class Backlog:
                 (identity, json.dumps([*counts])),
             )
 
-    def counting(self, identity: str, owner: str | None, most: int) -> tuple[str, list[object]]:
-        """Return an expression that counts the rows that wait, and its parameters; see `count_waiting`."""
-        whose = "" if owner is None else " WHERE owner = ?"
-        counts = [
-            f"(SELECT count(*) FROM (SELECT 1 FROM"
-            f" (SELECT {self._columns} WHERE {self._which} AND embedded_by {condition}){whose} LIMIT ?))"
-            for condition, _ in _OTHERS
-        ]
-        values: list[object] = [
-            value
-            for _, none in _OTHERS
-            for value in (none if none is None else identity, *([] if owner is None else [owner]), most)
-        ]
-        return " + ".join(counts), values
+    def waiting(self) -> str:
+        """Return statements that say for each row that lacks a vector of the embedder `?1` whether it is `mine`.
+
+        It is where one of the audiences `?2` may read it. No more than `?3` rows of each kind are looked at.
+        """
+        return " UNION ALL ".join(
+            f"SELECT mine FROM (SELECT {_MINE} AS mine FROM"
+            f" (SELECT {self._columns} WHERE {self._which} AND embedded_by {condition}) LIMIT ?3)"
+            for condition in _OTHERS
+        )
 
     def count_done(self, identity: str) -> int:
         """Return how many vectors of the embedder `identity` there should be, going by what `done` noted."""
@@ -158,18 +158,24 @@ class MessageBacklog(Backlog):
             return super().count_done(identity) + int(connection.execute(more, (identity,)).fetchone()[0])
 
 
-def count_waiting(
-    database: Database, backlogs: Iterable[Backlog], identity: str, owner: str | None = None, *, most: int = -1
-) -> int:
-    """Return how many rows wait in these backlogs, of all owners or of the one with this key.
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """How many rows wait for a vector, and how many of them are of the audiences in question."""
 
-    One statement counts them all, as every search asks for it. In each it counts no further than about `most`, where
-    that is not negative.
+    all: int
+    mine: int
+
+
+def count_waiting(
+    database: Database, backlogs: Iterable[Backlog], identity: str, audiences: Iterable[str] = (), *, most: int = -1
+) -> Waiting:
+    """Count the rows that wait in these backlogs, by one statement, as every search asks for it.
+
+    In each it looks no further than at about `most`, where that is not negative.
     """
-    counted = [backlog.counting(identity, owner, most) for backlog in backlogs]
-    statement = " + ".join(["0", *(expression for expression, _ in counted)])
-    values = [value for _, some in counted for value in some]
-    return int(database.ask(f"SELECT {statement}", values)[0])
+    waiting = " UNION ALL ".join(backlog.waiting() for backlog in backlogs)
+    counted = f"SELECT count(*), coalesce(sum(mine), 0) FROM ({waiting})"
+    return Waiting(*database.ask(counted, (identity, json.dumps([*audiences]), most)))
 
 
 def event_backlog(database: Database) -> Backlog:

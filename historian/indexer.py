@@ -7,9 +7,10 @@ import threading
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from historian.backlog import Backlog, Unembedded, count_waiting
+from historian.backlog import Backlog, Unembedded, Waiting, count_waiting
 from historian.database import Database
 from historian.engine import Engine
+from historian.model import Reach
 from historian.pieces import piece_ids
 from historian.reconciling import reconcile
 from historian.vectors import VectorRecord, VectorStore
@@ -82,9 +83,12 @@ class Indexer:
         while self.run_batch():
             pass
 
-    def is_little_behind(self, limit: int) -> bool:
-        """Say whether texts wait, and at most `limit` of them; while the embedder loads it is no."""
-        return self._engine.ready.is_set() and 0 < self._waiting(limit + 1) <= limit
+    def is_little_behind(self, limit: int, reach: Reach) -> bool:
+        """Say whether texts wait that `reach` may read, and at most `limit` in all; no while the embedder is loaded."""
+        if not self._engine.ready.is_set():
+            return False
+        waiting = self._waiting(reach, limit + 1)
+        return bool(waiting.mine) and waiting.all <= limit
 
     def discard(self, collection: str, rows: Iterable[int]) -> None:
         """Delete the vectors of rows that are no more, with the next batch. A search passes over them until then.
@@ -108,10 +112,10 @@ class Indexer:
 
     def waiting(self, owner: str | None = None) -> int:
         """Return how many texts have no vector of the present embedder, of all owners or of the one with this key."""
-        return self._waiting(-1, owner)
+        return self._waiting().all if owner is None else self._waiting([owner]).mine
 
-    def _waiting(self, most: int, owner: str | None = None) -> int:
-        return count_waiting(self._database, self.backlogs, self._engine.embedder.identity, owner, most=most)
+    def _waiting(self, audiences: Iterable[str] = (), most: int = -1) -> Waiting:
+        return count_waiting(self._database, self.backlogs, self._engine.embedder.identity, audiences, most=most)
 
     def _delete_gone(self) -> None:
         gone = self._gone[:]

@@ -202,7 +202,7 @@ class MessageSearch:
         if not is_ready:
             return _Near({}, _nothing, self._retrieval.state())
         try:
-            self._retrieval.catch_up()
+            self._retrieval.catch_up(query.reach)
             with self._turn.left():
                 vector = query.vector if query.vector is not None else self._engine.embed_query(question.meaning)
             return _Near(self._nearest(query, vector), lambda rows: self._around(query.reach, vector, rows))

@@ -137,13 +137,13 @@ class Retrieval:
         rows = {*lexical, *similar}
         return Hits({row: (similar.get(row), lexical.get(row)) for row in rows}, degraded)
 
-    def catch_up(self) -> None:
-        """Embed what waits when it is little, so that a search sees what was stored just before it.
+    def catch_up(self, reach: Reach) -> None:
+        """Embed what waits when it is little and may be found, so that a search sees what was stored just before it.
 
         Raises:
             ModelError, StoreError: as `Indexer.run_batch`.
         """
-        if self._indexer.is_little_behind(CATCH_UP):
+        if self._indexer.is_little_behind(CATCH_UP, reach):
             self._engine.embedder.needs_none()  # else who embeds would wait for this thread, which waits for it
             with self.turn.left():
                 self._indexer.catch_up()
@@ -176,7 +176,7 @@ class Retrieval:
     def _by_meaning(self, asked: _Asked, text: str, worded: Iterable[int]) -> tuple[dict[int, float], tuple[str, ...]]:
         """Return the similarity of the nearest rows, and of those found by words: many others may be nearer."""
         try:
-            self.catch_up()
+            self.catch_up(asked.reach)
             with self.turn.left():
                 vector = self._engine.embed_query(text)
             near = self._nearest(asked, vector, worded)

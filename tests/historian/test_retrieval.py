@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from historian.embed_fake import HashingEmbedder
-from historian.model import Scope
+from historian.events import EventStore
+from historian.model import Event, Owner, Scope
 from historian.retrieval import Retrieval
 from server.composition import open_household
 from server.finding_parts import WORDS
 from server.settings import load_settings
-from tests.kit.patient import embed_all, fill
+from tests.kit.patient import AT, embed_all, fill
 
 
 @pytest.mark.parametrize(
@@ -44,3 +45,35 @@ def test_what_only_words_find_is_compared_by_meaning_too(tmp_path: Path, query: 
     assert lexical
     assert similarity is not None
     assert 0 < similarity < (hits.scores[rows[nearer]][0] or 0)
+
+
+@pytest.mark.parametrize(
+    ("owner", "sender", "finder"),
+    [
+        (Owner("user", "bob"), None, Scope("bob")),
+        (Owner("group", "team"), "bob", Scope("carol", "team")),
+        (Owner("group", "team"), "bob", Scope("bob")),
+    ],
+    ids=["own", "of the group", "own in a group"],
+)
+def test_a_search_embeds_what_waits_and_may_be_found_and_leaves_the_rest_to_the_background(
+    tmp_path: Path, owner: Owner, sender: str | None, finder: Scope
+) -> None:
+    settings = load_settings({"data_dir": tmp_path, "user": "alice", "timezone": "UTC"}, {})
+    opened = open_household(settings, embedder=HashingEmbedder())
+    try:
+        opened.engine.start()
+        assert opened.engine.wait(60)
+        group = owner.id if owner.kind == "group" else None
+        said = Event("e", owner, "r", 0, 0, "Bob 种花", "Bob 种花", AT, "UTC", "bob", group, sender)
+        EventStore(opened.database).add([said])
+        retrieval = Retrieval(opened.database, opened.engine, opened.indexer, WORDS)
+
+        def waiting_after(scope: Scope) -> int:
+            retrieval.find("events", "garden", scope.reach(), limit=1, since=None, until=None)
+            return opened.indexer.waiting()
+
+        assert waiting_after(Scope("alice")) == 1
+        assert waiting_after(finder) == 0
+    finally:
+        opened.close()
