@@ -68,7 +68,8 @@ class FixedBinder:
         named = identity_keys(meta)
         if named:
             raise invalid_request(
-                f"This server is bound to one user and takes no identity from _meta; leave {named[0]} out."
+                f"This server is bound to one user and takes no identity from _meta; leave {named[0]} out, or "
+                "start it with --trust-host for a host that says who asks."
             )
         return self.binding
 

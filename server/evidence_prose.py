@@ -22,7 +22,7 @@ def messages_prose(page: EvidencePage) -> str:
         return "\n".join([_NOTHING, *notices(page.degraded, page.warnings)])
     of_all = f" of {page.total}" if page.total is not None and page.total > len(page.items) else ""
     conversations = {item.message.conversation_id for item in page.items}
-    where = f" in conversation {conversations.pop()}" if len(conversations) == 1 else ""
+    where = f' in conversation "{conversations.pop()}"' if len(conversations) == 1 else ""
     what = "message" if len(page.items) == 1 and not of_all else "messages"
     head = f"{len(page.items)}{of_all} {what}{where}, {_HEADS.get(page.mode, 'best first')} (quoted data):"
     lines = _lines(page.items, with_conversation=not where)

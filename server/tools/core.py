@@ -18,7 +18,7 @@ from server.toolsets import Published
 EntityType = Annotated[Literal["user", "group"], Field(description="user or group")]
 GroupId = Annotated[str, Field(description="Only this group, one you belong to")]
 TopK = Annotated[int, Field(ge=0, le=200, description="At most so many; 0: as is set")]
-TimeBound = Annotated[str, Field(description="ISO 8601; naive times are in the session's zone")]
+TimeBound = Annotated[str, Field(description="When it was said: ISO 8601; naive times are in the session's zone")]
 RecentMessages = Annotated[
     list[Any],
     Field(description="Earlier messages, for disambiguation only"),
