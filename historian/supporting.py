@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from datetime import date
 
 from historian.expressions_en import MONTHS
+from historian.fold import has_cjk
+from historian.identity import Drift
 from historian.identity_numbers import figures
 from historian.identity_words import Material, check_extract, content_of
 from historian.stances import clauses, is_denied
@@ -33,7 +35,7 @@ def unsupported(statement: str, texts: Sequence[str], names: Sequence[str], days
     drifts = check_extract(Material("\n".join(texts), "", tuple(names)), statement)
     reasons = [
         _SAYS.get(drift.kind, "{} does not stand in its evidence").format(_as_written(drift.found, statement))
-        for drift in drifts
+        for drift in _joined(drifts, statement)
     ]
     if not reasons and _joins_denied(statement, texts, names):
         reasons.append("It joins what is denied with what is said of another thing")
@@ -55,6 +57,16 @@ def _joins_denied(statement: str, texts: Sequence[str], names: Sequence[str]) ->
     said = [(is_denied(clause), set(content_of(clause))) for text in texts for clause in clauses(text)]
     free = set[str]().union(*(content for denied, content in said if not denied))
     return any(told & content - free and told - content for denied, content in said if denied)
+
+
+def _joined(drifts: Sequence[Drift], statement: str) -> list[Drift]:
+    """Return the drifts, with characters that were invented side by side as one word: 巴黎 rather than 巴 and 黎."""
+    signs = {drift.found for drift in drifts if drift.kind == "word_invented" and has_cjk(drift.found)}
+    words = re.findall(f"[{''.join(signs)}]+", statement) if signs else []
+    if not words:
+        return [*drifts]
+    others = [drift for drift in drifts if not (drift.kind == "word_invented" and drift.found in signs)]
+    return [*(Drift("word_invented", word) for word in words), *others]
 
 
 def _as_written(found: str, statement: str) -> str:

@@ -96,6 +96,7 @@ VERDICTS: Sequence[tuple[str, Sequence[str], str]] = (
     ("The user went to Oslo on 2026-09-08", ["c11/m1"], "2026 does not stand in its evidence"),
     ("用户养了 3 只猫", ["c1/m3"], "3 does not stand in its evidence"),
     ("用户养了 2 只狗", ["c1/m3"], "狗 does not stand in its evidence"),
+    ("用户在巴黎养了 2 只猫", ["c1/m3"], "巴黎 does not stand in its evidence."),
     ("用户不住在杭州", ["c1/m3"], "What is denied is not the same"),
     ("The user lives in Hangzhou", ["c1/m3"], "It is written in another language"),
     ("用户住在杭州", ["c1/m99"], "There is no such message"),
