@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from historian.descriptors import wait_until_let_go
 from historian.errors import EmbeddingMismatchError, StoreError
 from historian.matrices import Row, Window
-from historian.scrubbing import index_folders, scrub, tidy
+from historian.scrubbing import DATABASE, index_folders, scrub, tidy
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from chromadb.api.types import Where
     from numpy.typing import NDArray
 
+CLOSING_SECONDS = 5.0
+"""How long a reader that is under way, and the library's own threads, may take to let go of a folder."""
 _SYNC_THRESHOLD = 100
 _COPY = "copy-being-made"
 _COPIED = 64
@@ -99,6 +102,9 @@ class ChromaFolder:
         if client is not None:
             with translated():
                 client.close()
+            if not wait_until_let_go(self._path / DATABASE, CLOSING_SECONDS):
+                _log.warning("the vector library still has its folder open; what it left there stays for now")
+                return
             try:
                 tidy(self._path)
             except StoreError as error:

@@ -49,6 +49,8 @@ class Engine:
         self._open_store = open_store
         self._clock = clock or SystemClock()
         self._lock = threading.Lock()
+        self._pausing = threading.Lock()
+        self._is_paused = False
         self._settled = threading.Event()
         self._closing = threading.Event()
         self._state: EngineState = "cold"
@@ -95,7 +97,7 @@ class Engine:
     def _start(self, *, quiet: bool) -> None:
         """Start the thread. A quiet start is a new attempt that nobody shall wait for."""
         with self._lock:
-            if self._state in ("loading", "ready"):
+            if self._is_paused or self._state in ("loading", "ready"):
                 return
             self._state = "loading"
             self._closing.clear()
@@ -149,26 +151,39 @@ class Engine:
             if thread.is_alive():
                 _log.warning("the search by meaning was still loading when it was closed")
                 return
-        with self._lock:
-            store, self._store = self._store, None
-            self._state = "cold"
-            self._error = None
-            self.ready.clear()
-            self._settled.clear()
-        if store is not None:
-            store.close()
+        self._let_go("cold")
 
     def pause(self) -> None:
-        """Close the store and let nobody start it until `resume`; searches are told that it is warming up."""
-        self.close()
+        """Close the store and let nobody start it until `resume`; searches are told that it is warming up.
+
+        Loading that is under way ends first, and so does the pause of another thread.
+        """
+        self._pausing.acquire()
         with self._lock:
-            self._state = "loading"
+            self._is_paused = True  # before anything is closed: a search that finds it so would start it again
+            thread = self._thread
+            self._closing.set()
+        if thread is not None:
+            thread.join()
+        self._let_go("loading")
 
     def resume(self) -> None:
         """Start again after `pause`."""
         with self._lock:
             self._state = "cold"
+            self._is_paused = False
+        self._pausing.release()
         self.start()
+
+    def _let_go(self, state: EngineState) -> None:
+        with self._lock:
+            store, self._store = self._store, None
+            self._state = state
+            self._error = None
+            self.ready.clear()
+            self._settled.clear()
+        if store is not None:
+            store.close()
 
     def _load(self) -> None:
         error: ShiguanError = StoreError(_BROKEN)

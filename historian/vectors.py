@@ -29,6 +29,7 @@ __all__ = ["COLLECTIONS", "VectorRecord", "VectorStore"]
 COLLECTIONS = ("events", "messages", "profiles", "group_memories")
 
 _CHUNK = 32  # records a write: Chroma holds the interpreter lock for about 1.5 ms a record
+_CLOSING = "The vector store is being closed."
 T = TypeVar("T")
 
 
@@ -236,6 +237,8 @@ class VectorStore:
         with self._breaker.guard() as is_probe:
             if is_probe and self._is_open:
                 with self._write:
+                    if not self._is_open:
+                        raise StoreError(_CLOSING)
                     for name in COLLECTIONS:
                         self._held.forget(name)
                     self._folder.reopen()
@@ -268,7 +271,7 @@ class VectorStore:
             rows: list[Row] = []
             for row in rows_of(found, ids) if found is not None else ():
                 if closing.is_set():
-                    raise StoreError("The vector store is being closed.")
+                    raise StoreError(_CLOSING)
                 rows.append(row)
             return rows
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
+import threading
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
+from historian.chroma import CLOSING_SECONDS
 from historian.database import Database
+from historian.descriptors import wait_until_let_go
 from historian.durable import DiskErrors
 from historian.engine import Engine
 from historian.errors import StoreError
@@ -18,6 +22,8 @@ from historian.trial import Trial
 
 LOADING_SECONDS = 120.0
 _LOGS = "owner.log*"
+_HEAD = re.compile(rb"^\S+ \S+ [A-Z]+ [\w.]+: ")
+"""Time, level and logger of a line."""
 _SHORTEST = 6
 """Characters of a name that is looked for in logs: shorter ones stand in any line."""
 
@@ -40,6 +46,7 @@ class Wiper:
         self._indexer = indexer
         self._rankings = rankings
         self._trial = trial
+        self._wiping = threading.Lock()
 
     def wipe(self, names: Iterable[str]) -> None:
         """Wipe everything; lines of logs that have one of the names go too.
@@ -47,10 +54,11 @@ class Wiper:
         Raises:
             StoreError: something cannot be wiped now; what was wiped stays so.
         """
-        self._rankings.forget()
-        self._database.compact()
-        wipe_logs(self._folder, names)
-        self._wipe_vectors()
+        with self._wiping:
+            self._rankings.forget()
+            self._database.compact()
+            wipe_logs(self._folder, names)
+            self._wipe_vectors()
 
     def _wipe_vectors(self) -> None:
         file = self._trial.folder / DATABASE
@@ -62,6 +70,8 @@ class Wiper:
         self._indexer.wipe()
         self._engine.pause()
         try:
+            if not wait_until_let_go(file, CLOSING_SECONDS):  # two libraries in one file would damage it
+                raise StoreError("The vectors are still being read, so that they cannot be written anew; try again.")
             tidy(self._trial.folder)
             _compact(file)
         finally:
@@ -75,13 +85,17 @@ class Wiper:
 
 
 def wipe_logs(folder: Path, names: Iterable[str]) -> int:
-    """Take the lines that have one of the names out of the logs, in place; return how many those are."""
-    wanted = [name.encode() for name in names if len(name) >= _SHORTEST]
+    """Take the lines that tell of one of the names out of the logs, in place; return how many those are.
+
+    Clients choose names: one that is `WARNING`, or a part of other words, does not choose whose lines go.
+    """
+    wanted = [re.escape(name.encode()) for name in names if len(name) >= _SHORTEST]
+    named = re.compile(rb"(?<![\w-])(?:" + b"|".join(wanted) + rb")(?![\w-])")
     gone = 0
     for path in sorted(folder.glob(_LOGS)) if wanted else ():
         with DiskErrors(), path.open("r+b") as log:
             lines = log.readlines()
-            kept = [line for line in lines if not any(name in line for name in wanted)]
+            kept = [line for line in lines if not named.search(_HEAD.sub(b"", line, count=1))]
             if len(kept) < len(lines):
                 gone += len(lines) - len(kept)
                 log.seek(0)

@@ -211,3 +211,67 @@ def test_an_engine_can_be_closed_cold_and_started_again_after(opener: Opener) ->
         assert engine.wait(60)
         engine.close()
         assert engine.state == "cold"
+
+
+class ClosingSlowly(VectorStore):
+    """A store that is being closed until it is let go, as one with a reader in it."""
+
+    def __init__(self, path: Path, embedder: Embedder) -> None:
+        super().__init__(path, identity=embedder.identity, dimension=embedder.dimension)
+        self.closing, self.go = threading.Event(), threading.Event()
+
+    def close(self) -> None:
+        self.closing.set()
+        assert self.go.wait(30)
+        super().close()
+
+
+def test_nobody_starts_it_while_it_is_paused_from_the_moment_it_closes(tmp_path: Path) -> None:
+    """P102: what wipes the vectors writes their file anew; a search that opened it meanwhile damaged it."""
+    opened: list[ClosingSlowly] = []
+
+    def open_store(embedder: Embedder) -> VectorStore:
+        opened.append(ClosingSlowly(tmp_path / "chroma", embedder))
+        opened[-1].open()
+        return opened[-1]
+
+    engine = Engine(HashingEmbedder(), open_store)
+    engine.start()
+    assert engine.wait(30)
+    pausing = threading.Thread(target=engine.pause)
+    pausing.start()
+    assert opened[0].closing.wait(30)
+    engine.start()
+    assert engine.state == "loading"
+    assert not engine.wait(0)
+    opened[0].go.set()
+    pausing.join(30)
+    engine.start()
+    assert len(opened) == 1
+    engine.resume()
+    assert engine.wait(30)
+    assert len(opened) == 2
+    opened[1].go.set()
+    engine.close()
+
+
+def test_a_pause_waits_for_loading_and_for_the_pause_of_another(opener: Opener, gate: threading.Event) -> None:
+    engine = Engine(HashingEmbedder(gate=gate), opener)
+    engine.start()
+    pauses = [threading.Thread(target=engine.pause) for _ in range(2)]
+    for thread in pauses:
+        thread.start()
+    assert [thread.is_alive() for thread in pauses] == [True, True]
+    gate.set()
+    while all(thread.is_alive() for thread in pauses):
+        threading.Event().wait(0.001)
+    assert engine.state == "loading"
+    with pytest.raises(StoreError):
+        _ = engine.vectors
+    engine.resume()
+    for thread in pauses:
+        thread.join(30)
+    assert engine.state == "loading"
+    engine.resume()
+    assert engine.wait(30)
+    engine.close()

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from historian.clock import SystemClock
@@ -521,6 +522,36 @@ async def test_everything_of_a_person_goes_and_nobody_else_loses_anything(tmp_pa
         await healthy(house)
         async with person(house, "alice", group="choir") as alice:
             assert await alice.texts("choir") == ["Alice conducts the choir."]
+
+
+async def test_who_searches_while_others_forget_keeps_a_sound_store_of_vectors(tmp_path: Path) -> None:
+    """P102: a search that opened the store while its file was written anew damaged it for everybody."""
+    folder = tmp_path / "data"
+    async with home(folder) as house, person(house) as alice, person(house, "bob") as bob:
+        await bob.call(
+            "messages_append", messages=[said(f"b{number}", f"Kiwi number {number}") for number in range(30)]
+        )
+        await bob.embedded()
+        is_over = anyio.Event()
+
+        async def search(number: int) -> None:
+            tool, name = (("search_events", "query"), ("semantic_search", "query_text"))[number % 2]
+            while not is_over.is_set():
+                number += 4
+                await bob.call(tool, **{name: f"kiwi {number}"})
+
+        async with anyio.create_task_group() as tasks:
+            for number in range(4):
+                tasks.start_soon(search, number)
+            for turn in range(2):
+                notes = [said(f"a{turn}-{number}", f"Glorpwick {turn} {number}") for number in range(3)]
+                await alice.call("messages_append", messages=notes)
+                await forget(alice, everything=True)
+            is_over.set()
+        assert (await bob.call("semantic_search", query_text="kiwi"))["degraded"] == []
+        await healthy(house)
+    with closing(sqlite3.connect(folder / "chroma" / "chroma.sqlite3")) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
 async def test_a_group_forgets_what_was_said_in_it_and_nothing_else(tmp_path: Path) -> None:
