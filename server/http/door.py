@@ -1,6 +1,6 @@
 """The way in: host and origin, token, rate, body and scope are checked, in this order, before the SDK sees a request.
 
-What was refused is answered with a short JSON object; nothing that the client sent is repeated in it.
+Nothing that the client sent is repeated in a refusal.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from server.http.hosts import Hosts
 from server.http.identity import ADMIN, SCOPES, Identity
 from server.http.limits import Gone, RateLimiter, TooLarge, TooSlow, read_body
 from server.http.metrics import Metrics
+from server.http.refusals import refusal
 from server.http.watching import Watch
 from server.wire import mended
 
@@ -33,7 +34,7 @@ NO_TOKEN = "Send a token: Authorization: Bearer …"
 WRONG_TOKEN = "The token is unknown, has expired, or was not issued for this server."
 WRONG_HOST = "This server is not called by that name; see server.allowed_hosts."
 WRONG_ORIGIN = "Pages of this origin may not call this server; see server.allowed_origins."
-TOO_MANY = "Too many requests with this token; wait as long as Retry-After says."
+TOO_MANY = "Too many requests with this token; try again in {seconds} s."
 TOO_LARGE = "The body of the request is too large."
 NO_JSON = "The body is not JSON; send one JSON-RPC 2.0 message."
 NO_MESSAGE = (
@@ -148,7 +149,7 @@ class Inlet:
         """Return the whole body of a request, a refusal (429, 413, 408), or None where the client hung up."""
         seconds = self._limits.rate.wait_for(identity_of(scope).key)
         if seconds:
-            return self.refuse("too_many", 429, TOO_MANY, {"Retry-After": str(seconds)})
+            return self.refuse("too_many", 429, TOO_MANY.format(seconds=seconds), {"Retry-After": str(seconds)})
         declared = Headers(scope=scope).get("content-length")
         body = await read_body(receive, declared, self._limits.body_bytes, self._limits.body_seconds)
         if isinstance(body, TooLarge):
@@ -219,12 +220,6 @@ def identity_of(scope: Scope) -> Identity:
     """Return whose verified token came with a request."""
     identity: Identity = scope["user"].access_token.identity
     return identity
-
-
-def refusal(status: int, error: str, sentence: str, headers: dict[str, str] | None = None) -> Response:
-    """Return a refusal. The connection is closed: a body that was not read may still be on its way."""
-    body = {"error": error, "error_description": sentence}
-    return JSONResponse(body, status_code=status, headers={"Connection": "close", **(headers or {})})
 
 
 def out_of_scope(challenge: Challenge, needed: str) -> Response:

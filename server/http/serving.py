@@ -28,7 +28,7 @@ from server.commands.common import scope_of
 from server.composition import open_household
 from server.household import Household, running
 from server.http.admission import Admission, Permissions
-from server.http.app import PATH, Front, make_asgi_app
+from server.http.app import Front, make_asgi_app
 from server.http.attending import Attended
 from server.http.binder import TokenBinder
 from server.http.connections import protocol_within, room_for
@@ -37,6 +37,7 @@ from server.http.hosts import bracketed, is_loopback, make_hosts
 from server.http.identity import ADMIN, READ, WRITE, Identity
 from server.http.limits import RateLimiter
 from server.http.metrics import Metrics
+from server.http.refusals import PATH
 from server.http.rest import PREFIX, Rest, bound, rest_routes
 from server.http.verifying import NO_VERIFIER, Verifier, make_verifier
 from server.owner.address import token_of
