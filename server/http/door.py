@@ -18,12 +18,14 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from historian.errors import IssuerUnreachableError
 from server.envelope import is_message
 from server.http.admission import Permissions, challenge_sentence
 from server.http.answer import Answer
 from server.http.binder import verified
 from server.http.hosts import Hosts
 from server.http.identity import ADMIN, SCOPES, Identity
+from server.http.jwt_keys import AFTER_FAILURE_SECONDS
 from server.http.limits import Gone, RateLimiter, TooLarge, TooSlow, read_body
 from server.http.metrics import Metrics
 from server.http.refusals import refusal
@@ -94,7 +96,8 @@ class HostCheck:
 
 
 class TokenCheck:
-    """Answers 401 unless a verified token comes along; without one who verifies everybody is `alone`.
+    """Answers 401 unless a verified token comes along, and 503 while that cannot be told; without one who verifies
+    everybody is `alone`.
 
     `scope["user"]` is what the SDK binds its sessions to. An answer ends with its token.
     """
@@ -116,22 +119,29 @@ class TokenCheck:
         if self._watch is None:
             await self._app(_by(self._alone, scope), receive, send)
             return
-        token = bearer(Headers(scope=scope))
-        if token is None:
-            self._metrics.refused("token")
-            headers = self._challenge.header(scope=" ".join(SCOPES[:2]))
-            await refusal(401, "no_token", NO_TOKEN, headers)(scope, receive, send)
-            return
-        identity = await self._watch.verify(token)
-        if identity is None:
-            self._metrics.refused("token")
-            await self._wrong()(scope, receive, send)
+        token = bearer(Headers(scope=scope)) or ""
+        identity = await self._identity_of(token, self._watch)
+        if isinstance(identity, Response):
+            await identity(scope, receive, send)
             return
         answer = Answer(send)
         with self._watch.over(token, identity) as watched:
             await self._app(_by(identity, scope), receive, answer.send)
         if watched.cancelled_caught:
             await answer.finish(self._wrong(), scope, receive)
+
+    async def _identity_of(self, token: str, watch: Watch) -> Identity | Response:
+        """Return whom a token speaks for, or a refusal."""
+        try:
+            identity = await watch.verify(token) if token else None
+        except IssuerUnreachableError as error:
+            self._metrics.refused("issuer")
+            return refusal(503, "issuer_unreachable", str(error), {"Retry-After": str(AFTER_FAILURE_SECONDS)})
+        if identity is None:
+            self._metrics.refused("token")
+        if not token:
+            return refusal(401, "no_token", NO_TOKEN, self._challenge.header(scope=" ".join(SCOPES[:2])))
+        return identity or self._wrong()
 
     def _wrong(self) -> Response:
         return refusal(401, "invalid_token", WRONG_TOKEN, self._challenge.header("invalid_token", WRONG_TOKEN))
