@@ -27,11 +27,10 @@ from server.http.door import AdminCheck, Challenge, HostCheck, Inlet, LimitCheck
 from server.http.hosts import Hosts
 from server.http.identity import SCOPES, Identity
 from server.http.metrics import CONTENT_TYPE, Metrics
-from server.http.refusals import PATH
 from server.http.sessions import SessionCheck, Sessions
 from server.http.verifying import Verifier
 from server.http.watching import Watch
-from server.server_settings import ServerSettings
+from server.server_settings import PATH, ServerSettings
 
 METADATA = "/.well-known/oauth-protected-resource"
 HEALTH = "/healthz"

@@ -9,8 +9,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 from typing_extensions import override
 
-PATH = "/mcp"
-"""The endpoint of the protocol."""
+from server.server_settings import PATH
 
 
 class Refusal(JSONResponse):

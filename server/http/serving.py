@@ -37,13 +37,13 @@ from server.http.hosts import bracketed, is_loopback, make_hosts
 from server.http.identity import ADMIN, READ, WRITE, Identity
 from server.http.limits import RateLimiter
 from server.http.metrics import Metrics
-from server.http.refusals import PATH
 from server.http.rest import PREFIX, Rest, bound, rest_routes
 from server.http.verifying import NO_VERIFIER, Verifier, make_verifier
 from server.owner.address import token_of
 from server.owner.attach import Starter
 from server.owner.process import Owner
 from server.owner.serving import listening
+from server.server_settings import PATH
 from server.settings import Settings
 from server.toolsets import published
 from server.web.answering import Place
