@@ -54,7 +54,7 @@ class Watch:
                 cancelling.cancel()
                 ended += 1
         if ended:
-            log.info("ended %d open answers whose token was revoked, has expired or could long not be checked", ended)
+            log.info("ended %d open answers whose token was revoked or has expired (or cannot be checked)", ended)
 
     async def _now(self, token: str) -> Identity | None:
         """Return whom a token speaks for. Keys are kept for so long that an issuer without any counts as a refusal."""
