@@ -8,6 +8,7 @@
     ├── StoreError           a store cannot do its work now (disk full, read-only, locked, corrupt)
     │   ├── FolderInUseError another process holds the data folder
     │   └── EmbeddingMismatchError  the vectors on disk come from another embedding model
+    ├── IssuerUnreachableError  the issuer of tokens does not answer, so it cannot be told who asks: try again later
     └── ModelError           an embedding or chat endpoint failed
         ├── RetryableModelError     time-out, 429, 5xx, refused connection: try again later
         ├── UnusableAnswerError     a chat model answered, but not what was asked for: ask again with what was wrong
@@ -54,6 +55,10 @@ class FolderInUseError(StoreError):
 
 class EmbeddingMismatchError(StoreError):
     """The vectors on disk were made by another embedding model."""
+
+
+class IssuerUnreachableError(ShiguanError):
+    """The keys of the token issuer cannot be had now, so that a token can be told neither good nor bad."""
 
 
 class ModelError(ShiguanError):

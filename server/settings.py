@@ -33,6 +33,14 @@ from server.bare import BareSettings, read_bare_settings, read_config
 from server.model_settings import ChatSettings, EmbeddingSettings, RerankSettings
 from server.server_settings import ServerSettings
 
+REASONS = {
+    "extra_forbidden": "there is no such setting",
+    "unexpected_keyword_argument": "there is no such setting",
+    "too_short": "name at least one",
+    "tuple_type": 'write a list, such as ["one", "two"]',
+}
+"""Ours, where the words of pydantic are about Python."""
+
 
 class PromptSettings(BaseModel):
     """Texts for models. `dir`: same-named files in it replace the shipped prompts."""
@@ -113,13 +121,13 @@ def load_settings(flags: Mapping[str, Any], environment: Mapping[str, str]) -> S
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "a setting"
-        unknown = first["type"] in ("extra_forbidden", "unexpected_keyword_argument")
-        reason = "there is no such setting" if unknown else first["msg"].removeprefix("Value error, ")
+        reason = REASONS.get(first["type"]) or first["msg"].removeprefix("Value error, ")
         raise InvalidInputError(f"The setting {where} is wrong: {reason}.") from None
     except SettingsError as error:
         table = str(error).partition('"')[2].partition('"')[0]
         raise InvalidInputError(
-            f"The setting {table} in the environment is wrong: send a JSON object, or SHIGUAN_{table.upper()}__NAME."
+            f"The setting {table} in the environment is wrong: send a JSON object, or SHIGUAN_{table.upper()}__NAME; "
+            'a list is written as ["one", "two"].'
         ) from None
 
 

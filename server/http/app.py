@@ -30,9 +30,8 @@ from server.http.metrics import CONTENT_TYPE, Metrics
 from server.http.sessions import SessionCheck, Sessions
 from server.http.verifying import Verifier
 from server.http.watching import Watch
-from server.server_settings import ServerSettings
+from server.server_settings import PATH, ServerSettings
 
-PATH = "/mcp"
 METADATA = "/.well-known/oauth-protected-resource"
 HEALTH = "/healthz"
 """Tells nothing, so it may be asked under any name: a load balancer knows an address only."""

@@ -7,8 +7,8 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from server.http.answer import Answer
-from server.http.door import refusal
 from server.http.metrics import Metrics
+from server.http.refusals import refusal
 
 STOPPING = "The server is stopping; try again shortly."
 ENDLESS = "subscriptions/listen"

@@ -1,6 +1,6 @@
 """The way in: host and origin, token, rate, body and scope are checked, in this order, before the SDK sees a request.
 
-What was refused is answered with a short JSON object; nothing that the client sent is repeated in it.
+Nothing that the client sent is repeated in a refusal.
 """
 
 from __future__ import annotations
@@ -18,14 +18,17 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from historian.errors import IssuerUnreachableError
 from server.envelope import is_message
 from server.http.admission import Permissions, challenge_sentence
 from server.http.answer import Answer
 from server.http.binder import verified
 from server.http.hosts import Hosts
 from server.http.identity import ADMIN, SCOPES, Identity
+from server.http.jwt_keys import AFTER_FAILURE_SECONDS
 from server.http.limits import Gone, RateLimiter, TooLarge, TooSlow, read_body
 from server.http.metrics import Metrics
+from server.http.refusals import refusal
 from server.http.watching import Watch
 from server.wire import mended
 
@@ -33,7 +36,7 @@ NO_TOKEN = "Send a token: Authorization: Bearer …"
 WRONG_TOKEN = "The token is unknown, has expired, or was not issued for this server."
 WRONG_HOST = "This server is not called by that name; see server.allowed_hosts."
 WRONG_ORIGIN = "Pages of this origin may not call this server; see server.allowed_origins."
-TOO_MANY = "Too many requests with this token; wait as long as Retry-After says."
+TOO_MANY = "Too many requests with this token; try again in {seconds} s."
 TOO_LARGE = "The body of the request is too large."
 NO_JSON = "The body is not JSON; send one JSON-RPC 2.0 message."
 NO_MESSAGE = (
@@ -93,7 +96,8 @@ class HostCheck:
 
 
 class TokenCheck:
-    """Answers 401 unless a verified token comes along; without one who verifies everybody is `alone`.
+    """Answers 401 unless a verified token comes along, and 503 while that cannot be told; without one who verifies
+    everybody is `alone`.
 
     `scope["user"]` is what the SDK binds its sessions to. An answer ends with its token.
     """
@@ -115,22 +119,29 @@ class TokenCheck:
         if self._watch is None:
             await self._app(_by(self._alone, scope), receive, send)
             return
-        token = bearer(Headers(scope=scope))
-        if token is None:
-            self._metrics.refused("token")
-            headers = self._challenge.header(scope=" ".join(SCOPES[:2]))
-            await refusal(401, "no_token", NO_TOKEN, headers)(scope, receive, send)
-            return
-        identity = await self._watch.verify(token)
-        if identity is None:
-            self._metrics.refused("token")
-            await self._wrong()(scope, receive, send)
+        token = bearer(Headers(scope=scope)) or ""
+        identity = await self._identity_of(token, self._watch)
+        if isinstance(identity, Response):
+            await identity(scope, receive, send)
             return
         answer = Answer(send)
         with self._watch.over(token, identity) as watched:
             await self._app(_by(identity, scope), receive, answer.send)
         if watched.cancelled_caught:
             await answer.finish(self._wrong(), scope, receive)
+
+    async def _identity_of(self, token: str, watch: Watch) -> Identity | Response:
+        """Return whom a token speaks for, or a refusal."""
+        try:
+            identity = await watch.verify(token) if token else None
+        except IssuerUnreachableError as error:
+            self._metrics.refused("issuer")
+            return refusal(503, "issuer_unreachable", str(error), {"Retry-After": str(AFTER_FAILURE_SECONDS)})
+        if identity is None:
+            self._metrics.refused("token")
+        if not token:
+            return refusal(401, "no_token", NO_TOKEN, self._challenge.header(scope=" ".join(SCOPES[:2])))
+        return identity or self._wrong()
 
     def _wrong(self) -> Response:
         return refusal(401, "invalid_token", WRONG_TOKEN, self._challenge.header("invalid_token", WRONG_TOKEN))
@@ -148,7 +159,7 @@ class Inlet:
         """Return the whole body of a request, a refusal (429, 413, 408), or None where the client hung up."""
         seconds = self._limits.rate.wait_for(identity_of(scope).key)
         if seconds:
-            return self.refuse("too_many", 429, TOO_MANY, {"Retry-After": str(seconds)})
+            return self.refuse("too_many", 429, TOO_MANY.format(seconds=seconds), {"Retry-After": str(seconds)})
         declared = Headers(scope=scope).get("content-length")
         body = await read_body(receive, declared, self._limits.body_bytes, self._limits.body_seconds)
         if isinstance(body, TooLarge):
@@ -219,12 +230,6 @@ def identity_of(scope: Scope) -> Identity:
     """Return whose verified token came with a request."""
     identity: Identity = scope["user"].access_token.identity
     return identity
-
-
-def refusal(status: int, error: str, sentence: str, headers: dict[str, str] | None = None) -> Response:
-    """Return a refusal. The connection is closed: a body that was not read may still be on its way."""
-    body = {"error": error, "error_description": sentence}
-    return JSONResponse(body, status_code=status, headers={"Connection": "close", **(headers or {})})
 
 
 def out_of_scope(challenge: Challenge, needed: str) -> Response:

@@ -3,36 +3,22 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import urlsplit
+from typing import Any
 
-import anyio
-import anyio.to_thread
-
-from historian.errors import InvalidInputError, NotConfiguredError, ShiguanError
+from historian.errors import InvalidInputError, IssuerUnreachableError, ShiguanError
 from historian.ids import normalise_id
 from historian.zones import load_zone
-from server.http.identity import SCOPES, Identity
-from server.paths import whole_path
+from server.http.identity import ACT_AS, SCOPES, Identity
+from server.http.jwt_keys import Keys, make_keys
 from server.server_settings import ServerSettings
 
-if TYPE_CHECKING:
-    from jwt import PyJWK, PyJWKClient, PyJWKSet
-
 LEEWAY_SECONDS = 30
-FETCH_SECONDS = 5.0
-FETCHES_AT_ONCE = 4
-AFTER_FAILURE_SECONDS = 10.0
-"""How long no key is fetched after a fetch failed."""
-KEPT_SECONDS = 3600.0
-"""How long keys go on being used that cannot be fetched again."""
+REQUIRED = ("exp", "iss", "aud")
 MAX_TOKEN_LENGTH = 16_384
 MAX_NAME_LENGTH = 100
 MAX_GROUPS = 1000
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 log = logging.getLogger(__name__)
 
@@ -46,70 +32,6 @@ class Claims:
     scope: str
 
 
-class Keys(Protocol):
-    """Where the key of a token comes from."""
-
-    async def key_for(self, token: str) -> Any:
-        """Return the key that the token must be signed with.
-
-        Raises:
-            jwt.PyJWTError: there is none.
-        """
-        ...
-
-
-class OneKey:
-    """One key, read from a file when the server starts."""
-
-    def __init__(self, key: Any) -> None:
-        self._key = key
-
-    async def key_for(self, token: str) -> Any:
-        """Return the key."""
-        return self._key
-
-
-class PublishedKeys:
-    """The keys that an issuer publishes as JWKS, fetched when they are needed, and again for a key not seen yet."""
-
-    def __init__(self, client: PyJWKClient) -> None:
-        self._client = client
-        self._limiter = anyio.CapacityLimiter(FETCHES_AT_ONCE)
-        self._failed_at = -AFTER_FAILURE_SECONDS
-        self._last: tuple[float, PyJWKSet] | None = None
-
-    async def key_for(self, token: str) -> Any:
-        """Return the key that the head of the token names. Raises as `Keys.key_for`."""
-        from jwt import get_unverified_header
-
-        key_id = get_unverified_header(token).get("kid")
-        cache = self._client.jwk_set_cache
-        fresh = _picked(cache.get() if cache is not None else None, key_id)
-        return fresh or await anyio.to_thread.run_sync(self._fetch, key_id, limiter=self._limiter)
-
-    def _fetch(self, key_id: str | None) -> PyJWK:
-        from jwt import PyJWKClientConnectionError
-
-        if time.monotonic() - self._failed_at >= AFTER_FAILURE_SECONDS:
-            try:
-                key = self._client.get_signing_key(key_id or "")
-                self._last = (time.monotonic(), self._client.get_jwk_set())
-                return key
-            except PyJWKClientConnectionError:
-                self._failed_at = time.monotonic()
-                log.warning("the keys of the token issuer could not be fetched")
-        kept = self._last is not None and time.monotonic() - self._last[0] < KEPT_SECONDS
-        key_kept = _picked(self._last[1] if self._last is not None and kept else None, key_id)
-        if key_kept is None:
-            raise PyJWKClientConnectionError("the last fetch failed")
-        return key_kept
-
-
-def _picked(known: PyJWKSet | None, key_id: str | None) -> PyJWK | None:
-    usable = (key for key in (known.keys if known is not None else ()) if key.public_key_use in ("sig", None))
-    return next((key for key in usable if key_id is not None and key.key_id == key_id), None)
-
-
 class JwtVerifier:
     """Verifies the tokens of one issuer for one audience."""
 
@@ -121,15 +43,19 @@ class JwtVerifier:
         self._claims = Claims(settings.jwt_user_claim, settings.jwt_groups_claim, settings.jwt_scope_claim)
 
     async def verify(self, token: str) -> Identity | None:
-        """Return whom the token speaks for, or None: it is no JWT, not meant for us, has expired, or is forged."""
+        """Return whom the token speaks for, or None: it is no JWT, not meant for us, has expired, or is forged.
+
+        The log says what is wrong with a JWT, and never repeats any of it.
+
+        Raises:
+            IssuerUnreachableError: nothing is wrong on the face of it, and its key cannot be fetched.
+        """
         import jwt
 
         if token.count(".") != 2 or len(token) > MAX_TOKEN_LENGTH:
             return None
         try:
-            head = jwt.get_unverified_header(token)
-            if head.get("alg") not in self._algorithms:  # before a key is looked for
-                return None
+            self._look_at(token)  # before a key is looked for
             claims: dict[str, Any] = jwt.decode(
                 token,
                 key=await self._keys.key_for(token),
@@ -137,26 +63,71 @@ class JwtVerifier:
                 audience=self._audience,
                 issuer=self._issuer,
                 leeway=LEEWAY_SECONDS,
-                options={"require": ["exp", "iss", "aud"], "enforce_minimum_key_length": True},
+                options={"require": [*REQUIRED], "enforce_minimum_key_length": True},
             )
             return self._identity(claims)
+        except IssuerUnreachableError:
+            raise
         except (jwt.PyJWTError, ShiguanError, ValueError, TypeError) as error:
-            log.info("a JWT was refused: %s", type(error).__name__)
+            log.info("a JWT was refused: %s", self._reason(error))
             return None
 
+    def _look_at(self, token: str) -> None:
+        """Raise jwt.PyJWTError where a token cannot be good, whoever signed it."""
+        import jwt
+
+        if jwt.get_unverified_header(token).get("alg") not in self._algorithms:
+            raise jwt.InvalidAlgorithmError
+        jwt.decode(
+            token,
+            audience=self._audience,
+            issuer=self._issuer,
+            leeway=LEEWAY_SECONDS,
+            options={
+                "verify_signature": False,
+                "verify_exp": True,
+                "verify_nbf": True,
+                "verify_aud": True,
+                "verify_iss": True,
+                "require": [*REQUIRED],
+            },
+        )
+
+    def _reason(self, error: Exception) -> str:
+        """Return what is wrong with a token: our words and settings, nothing of the token."""
+        import jwt
+
+        if isinstance(error, ShiguanError):
+            return str(error)
+        if isinstance(error, jwt.MissingRequiredClaimError):
+            return f"the claim {error.claim} is missing"
+        known: tuple[tuple[type[Exception], str], ...] = (
+            (jwt.InvalidAudienceError, f"its audience (aud) is not {self._audience}; see server.jwt_audience"),
+            (jwt.InvalidIssuerError, f"its issuer (iss) is not {self._issuer}; see server.jwt_issuer"),
+            (jwt.ExpiredSignatureError, "it has expired (exp)"),
+            (jwt.ImmatureSignatureError, "it is not valid yet (nbf or iat)"),
+            (jwt.InvalidAlgorithmError, "its algorithm (alg) is not one of server.jwt_algorithms"),
+            (jwt.InvalidSignatureError, "its signature was not made with the issuer's key"),
+            (jwt.PyJWKClientError, "the issuer publishes no key of its id (kid)"),
+        )
+        return next((words for kind, words in known if isinstance(error, kind)), type(error).__name__)
+
     def _identity(self, claims: Mapping[str, Any]) -> Identity:
-        """Return who the claims name. Raises InvalidInputError, TypeError."""
-        user = claims.get(self._claims.user)
+        """Return who the claims name. Raises InvalidInputError."""
+        named = self._claims
+        user = claims.get(named.user)
         client = claims.get("client_id") or claims.get("azp") or "jwt"
-        groups = _names(claims.get(self._claims.groups))[:MAX_GROUPS]
-        scopes = _names(claims.get(self._claims.scope)) + _names(claims.get("scp"))
+        groups = _names(claims, named.groups)[:MAX_GROUPS]
+        scopes = frozenset(_names(claims, named.scope) + _names(claims, "scp")) & frozenset(SCOPES)
+        if user is None and ACT_AS not in scopes:
+            raise InvalidInputError(f"the claim {named.user} is missing, which names the user (server.jwt_user_claim)")
         if user is not None and not isinstance(user, str):
-            raise TypeError
+            raise InvalidInputError(f"the claim {named.user} must be a text")
         return Identity(
             client_id=str(client)[:MAX_NAME_LENGTH],
-            user_id=normalise_id(user, "user") if user is not None else None,
-            groups=frozenset(normalise_id(group, "group") for group in groups),
-            scopes=frozenset(scopes) & frozenset(SCOPES),
+            user_id=normalise_id(user, f"claim {named.user}") if user is not None else None,
+            groups=frozenset(normalise_id(group, f"claim {named.groups}") for group in groups),
+            scopes=scopes,
             issuer=self._issuer,
             expires_at=int(claims["exp"]),
             timezone=_zone(claims.get("zoneinfo")),
@@ -171,68 +142,19 @@ def make_jwt_verifier(settings: ServerSettings, audience: str) -> JwtVerifier:
         NotConfiguredError: a setting that it needs is missing, or two contradict each other.
         InvalidInputError: the key file or the URL cannot be used.
     """
-    _check(settings)
-    if settings.jwt_key_file:
-        keys: Keys = OneKey(_read_key(settings))
-    else:
-        from jwt import PyJWKClient
-
-        _check_url(settings.jwt_jwks_url)
-        keys = PublishedKeys(PyJWKClient(settings.jwt_jwks_url, timeout=FETCH_SECONDS, lifespan=300))
-    return JwtVerifier(keys, settings, settings.jwt_audience or audience)
+    return JwtVerifier(make_keys(settings), settings, settings.jwt_audience or audience)
 
 
-def _check(settings: ServerSettings) -> None:
-    is_shared = [name.startswith("HS") for name in settings.jwt_algorithms]
-    if not settings.jwt_issuer:
-        raise NotConfiguredError("server.jwt_issuer is missing: name who issues the tokens.")
-    if bool(settings.jwt_jwks_url) == bool(settings.jwt_key_file):
-        raise NotConfiguredError("Set either server.jwt_jwks_url or server.jwt_key_file.")
-    if any(is_shared) and not all(is_shared):
-        raise NotConfiguredError("server.jwt_algorithms mixes shared secrets (HS…) with public keys; name one kind.")
-    if any(is_shared) and settings.jwt_jwks_url:
-        raise NotConfiguredError("server.jwt_algorithms names shared secrets (HS…), which no URL may publish.")
-
-
-def _read_key(settings: ServerSettings) -> Any:
-    """Return the key of the file, tried with every algorithm, so that a wrong one is told when the server starts."""
-    import jwt
-    from jwt.algorithms import get_default_algorithms
-
-    try:
-        data = whole_path(settings.jwt_key_file).read_bytes().strip()
-        key: Any = None
-        for name in settings.jwt_algorithms:
-            algorithm = get_default_algorithms()[name]
-            key = algorithm.prepare_key(data)
-            if not data or algorithm.check_key_length(key):
-                raise InvalidInputError("The key of server.jwt_key_file is too short.")
-    except OSError:
-        raise InvalidInputError("The file of server.jwt_key_file cannot be read.") from None
-    except (jwt.PyJWTError, ValueError, TypeError, KeyError):
-        raise InvalidInputError(
-            "The file of server.jwt_key_file holds no key for server.jwt_algorithms; a public key must be PEM."
-        ) from None
-    if hasattr(key, "private_bytes"):
-        raise InvalidInputError("The file of server.jwt_key_file holds a private key; put the public one there.")
-    return key
-
-
-def _check_url(url: str) -> None:
-    parts = urlsplit(url)
-    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _LOOPBACK):
-        raise InvalidInputError("server.jwt_jwks_url must be an https:// address.")
-
-
-def _names(value: object) -> list[str]:
-    """Return a claim that is a list, or words in one text, as texts. Raises TypeError for anything else."""
+def _names(claims: Mapping[str, Any], claim: str) -> list[str]:
+    """Return a claim that is a list, or words in one text, as texts. Raises InvalidInputError for anything else."""
+    value: object = claims.get(claim)
     if value is None:
         return []
     if isinstance(value, str):
         return value.split()
     if isinstance(value, list) and all(isinstance(name, str) for name in value):
         return [str(name) for name in value]
-    raise TypeError
+    raise InvalidInputError(f"the claim {claim} must be a list of texts, or one text")
 
 
 def _zone(value: object) -> str | None:

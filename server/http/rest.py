@@ -26,10 +26,11 @@ from historian.session import Session
 from server.arguments import checked
 from server.binding import Binding
 from server.http.binder import binding_of_identity
-from server.http.door import Inlet, identity_of, refusal
+from server.http.door import Inlet, identity_of
 from server.http.identity import Identity
 from server.http.metrics import Metrics
 from server.http.openapi import document, page
+from server.http.refusals import refusal
 from server.http.rest_operations import OPERATIONS, Operation
 from server.seats import Seats
 from server.tools.group import TOOLS

@@ -28,7 +28,7 @@ from server.commands.common import scope_of
 from server.composition import open_household
 from server.household import Household, running
 from server.http.admission import Admission, Permissions
-from server.http.app import PATH, Front, make_asgi_app
+from server.http.app import Front, make_asgi_app
 from server.http.attending import Attended
 from server.http.binder import TokenBinder
 from server.http.connections import protocol_within, room_for
@@ -43,6 +43,7 @@ from server.owner.address import token_of
 from server.owner.attach import Starter
 from server.owner.process import Owner
 from server.owner.serving import listening
+from server.server_settings import PATH
 from server.settings import Settings
 from server.toolsets import published
 from server.web.answering import Place

@@ -15,8 +15,9 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from server.http.answer import Answer
-from server.http.door import identity_of, refusal
+from server.http.door import identity_of
 from server.http.metrics import Metrics
+from server.http.refusals import refusal
 
 TOO_MANY_SESSIONS = (
     "Too many sessions are open with this token; end those that are no longer needed with DELETE, "

@@ -27,7 +27,11 @@ class Verifier(Protocol):
     """Says whom a bearer token speaks for."""
 
     async def verify(self, token: str) -> Identity | None:
-        """Return the identity, or None for a token that is unknown, expired, forged or meant for somebody else."""
+        """Return the identity, or None for a token that is unknown, expired, forged or meant for somebody else.
+
+        Raises:
+            IssuerUnreachableError: that cannot be told now.
+        """
         ...
 
 

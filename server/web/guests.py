@@ -41,7 +41,7 @@ class Guests:
         return self._verifier is not None
 
     async def arrival(self, request: Request) -> Arrival:
-        """Return to which visit a request belongs."""
+        """Return to which visit a request belongs. Raises IssuerUnreachableError."""
         token = bearer(request.headers)
         if token is not None and self._verifier is not None:
             guest = await self.guest_of(token)
@@ -56,7 +56,7 @@ class Guests:
         return Arrival(visit)
 
     async def guest_of(self, token: str) -> Guest | None:
-        """Return whom a token of itself speaks for, or None."""
+        """Return whom a token of itself speaks for, or None. Raises IssuerUnreachableError."""
         identity = await self._verifier.verify(token) if self._verifier is not None else None
         binding = binding_of_identity(identity, self._defaults) if identity is not None else None
         return Guest(binding, identity.scopes) if identity is not None and binding is not None else None

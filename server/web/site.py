@@ -15,9 +15,10 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route, Router
 from starlette.staticfiles import StaticFiles
 
-from historian.errors import ConflictError, InvalidInputError, NotFoundError, ShiguanError
+from historian.errors import ConflictError, InvalidInputError, IssuerUnreachableError, NotFoundError, ShiguanError
 from historian.memory import Memory
 from server.http.identity import ADMIN, READ
+from server.http.jwt_keys import AFTER_FAILURE_SECONDS
 from server.http.limits import RateLimiter
 from server.web.answering import Answering, Place
 from server.web.chain import show_event, show_message
@@ -104,6 +105,12 @@ class Site:
         answer = await self._answering.problem(request, 404, self._answering.say(request, "not_found"))
         await answer(scope, receive, send)
 
+    async def unreachable(self, request: Request, _: Exception) -> Response:
+        """Answer where it cannot be told now who asks."""
+        answer = await self._answering.problem(request, 503, self._answering.say(request, "issuer_unreachable"))
+        answer.headers["Retry-After"] = str(AFTER_FAILURE_SECONDS)
+        return answer
+
     async def _refused(self, request: Request, visit: Visit | None, scope: str) -> Response | None:
         """Return why a request is not answered, or None."""
         answering = self._answering
@@ -161,7 +168,8 @@ def make_site(grounds: Grounds) -> list[BaseRoute]:
         return RedirectResponse(f"{base}/", 307)
 
     # files that are not there are told by an exception, which only a whole Starlette application would answer
-    pages_app = ExceptionMiddleware(Router(routes, default=site.nothing))
+    handlers = {IssuerUnreachableError: site.unreachable}
+    pages_app = ExceptionMiddleware(Router(routes, default=site.nothing), handlers=handlers)
     return [Route(mount, first_page), Mount(mount, app=Protected(pages_app))]
 
 

@@ -167,6 +167,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "This form is too old, or came from elsewhere. Open the page again.",
         "这个表单已过期，或者来自别处。请重新打开页面。",
     ),
+    "issuer_unreachable": (
+        "It cannot be checked now who you are: the issuer of your token does not answer. Try again shortly.",
+        "现在无法核实你的身份:令牌的签发方没有响应。请稍后再试。",
+    ),
     "may_not": ("You may not do that; it needs the scope {}.", "你没有权限;需要范围 {}。"),
     "not_found": ("There is no such page.", "没有这个页面。"),
     "too_many": ("Too many requests; wait a little.", "请求太多;请稍候。"),

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import hmac
 import json
-import threading
-import time
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import logging
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,46 +16,10 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from historian.errors import InvalidInputError, NotConfiguredError
-from server.http.identity import READ, WRITE, Identity
+from server.http.identity import ACT_AS, READ, WRITE, Identity
 from server.http.jwt_tokens import make_jwt_verifier
-from server.server_settings import ServerSettings
 from tests.kit.http import Served
-
-ISSUER = "https://login.example.com"
-AUDIENCE = "https://memory.example.com/mcp"
-
-
-class Issuer:
-    """Somebody who signs tokens and publishes keys."""
-
-    def __init__(self, key_id: str = "k1") -> None:
-        self.key_id = key_id
-        self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-
-    @property
-    def public_pem(self) -> bytes:
-        return self.key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-
-    @property
-    def jwk(self) -> dict[str, Any]:
-        return {
-            **jwt.algorithms.RSAAlgorithm.to_jwk(self.key.public_key(), as_dict=True),
-            "kid": self.key_id,
-            "use": "sig",
-        }
-
-    def sign(self, *, head: Mapping[str, Any] | None = None, **claims: Any) -> str:
-        """Return a sound token, changed by `claims`; None leaves one out."""
-        given = {
-            "iss": ISSUER,
-            "aud": AUDIENCE,
-            "sub": "alice",
-            "scope": f"openid {READ}",
-            "exp": int(time.time()) + 300,
-        }
-        kept = {name: value for name, value in {**given, **claims}.items() if value is not None}
-        headers = {"kid": self.key_id, "typ": "JWT", **(head or {})}
-        return jwt.PyJWS().encode(json.dumps(kept).encode(), self.key, "RS256", headers=headers)
+from tests.kit.issuer import AUDIENCE, ISSUER, Issuer, base64url, claims_of, publishing, settings
 
 
 @pytest.fixture(scope="module")
@@ -74,22 +34,9 @@ def key_file(tmp_path: Path, issuer: Issuer) -> Path:
     return path
 
 
-def settings(**given: Any) -> ServerSettings:
-    return ServerSettings(**{"jwt_issuer": ISSUER, **given})
-
-
-def base64url(data: bytes) -> str:
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
-
-
 def forged(head: Mapping[str, Any], claims: Mapping[str, Any], signature: bytes = b"") -> str:
     parts = [base64url(json.dumps(part).encode()) for part in (head, claims)]
     return ".".join([*parts, base64url(signature)])
-
-
-def claims_of(token: str) -> dict[str, Any]:
-    claims: dict[str, Any] = jwt.decode(token, options={"verify_signature": False})
-    return claims
 
 
 # ---- what a sound one says
@@ -179,6 +126,57 @@ async def test_a_wrong_claim_keeps_a_signed_token_out(key_file: Path, issuer: Is
     assert await verifier.verify(issuer.sign(**change)) is None
 
 
+async def test_a_token_that_names_no_user_stays_out_unless_it_may_name_one_in_each_call(
+    key_file: Path, issuer: Issuer, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    verifier = make_jwt_verifier(settings(jwt_key_file=str(key_file), jwt_user_claim="email"), AUDIENCE)
+    assert await verifier.verify(issuer.sign()) is None
+    assert "the claim email is missing, which names the user (server.jwt_user_claim)" in caplog.text
+    bot = await verifier.verify(issuer.sign(scope=f"{READ} {ACT_AS}"))
+    assert bot is not None
+    assert (bot.user_id, bot.scopes) == (None, {READ, ACT_AS})
+
+
+REASONS: list[tuple[dict[str, Any], str]] = [
+    ({"exp": 1}, "it has expired (exp)"),
+    ({"exp": None}, "the claim exp is missing"),
+    ({"nbf": 4_000_000_000}, "not valid yet"),
+    ({"aud": "https://sekret.example.com/mcp"}, f"its audience (aud) is not {AUDIENCE}; see server.jwt_audience"),
+    ({"aud": None}, "the claim aud is missing"),
+    ({"iss": "https://sekret.example.com"}, f"its issuer (iss) is not {ISSUER}; see server.jwt_issuer"),
+    ({"sub": None}, "the claim sub is missing"),
+    ({"email": "sekret", "sub": ""}, "The claim sub is empty"),
+    ({"groups": {"sekret": 1}}, "the claim groups must be a list of texts"),
+    ({"scope": 7}, "the claim scope must be a list of texts"),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), REASONS, ids=[words for _, words in REASONS])
+async def test_the_log_says_what_is_wrong_with_a_token_and_repeats_nothing_of_it(
+    key_file: Path, issuer: Issuer, caplog: pytest.LogCaptureFixture, change: dict[str, Any], words: str
+) -> None:
+    caplog.set_level(logging.INFO)
+    verifier = make_jwt_verifier(settings(jwt_key_file=str(key_file)), AUDIENCE)
+    token = issuer.sign(**change)
+    assert await verifier.verify(token) is None
+    assert "a JWT was refused: " in caplog.text
+    assert words in caplog.text
+    assert "sekret" not in caplog.text
+    assert not any(part in caplog.text for part in token.split("."))
+
+
+async def test_the_log_tells_a_wrong_key_from_a_wrong_algorithm(
+    key_file: Path, issuer: Issuer, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    verifier = make_jwt_verifier(settings(jwt_key_file=str(key_file)), AUDIENCE)
+    assert await verifier.verify(Issuer().sign()) is None
+    assert "its signature was not made with the issuer's key" in caplog.text
+    assert await verifier.verify(jwt.encode(claims_of(issuer.sign()), issuer.key, "RS512")) is None
+    assert "its algorithm (alg) is not one of server.jwt_algorithms" in caplog.text
+
+
 async def test_forged_signatures_and_other_algorithms_stay_out(key_file: Path, issuer: Issuer) -> None:
     """`alg: none`; the public key used as a shared secret; a key that the token brings along; another issuer's key."""
     verifier = make_jwt_verifier(settings(jwt_key_file=str(key_file)), AUDIENCE)
@@ -240,99 +238,30 @@ async def test_a_shared_secret_works_where_it_is_asked_for_and_public_keys_do_no
         ({"jwt_key_file": "{private}"}, "private key"),
         ({"jwt_key_file": "{pem}", "jwt_algorithms": ("ES256",)}, "no key for"),
         ({"jwt_key_file": "{pem}", "jwt_algorithms": ("HS256",)}, "no key for"),
-        ({"jwt_key_file": "{short}", "jwt_algorithms": ("HS256",)}, "too short"),
+        ({"jwt_key_file": "{short}", "jwt_algorithms": ("HS256",)}, "too short: HS256 needs at least 32 bytes"),
+        ({"jwt_key_file": "{short}", "jwt_algorithms": ("HS512",)}, "too short: HS512 needs at least 64 bytes"),
+        ({"jwt_key_file": "{weak}"}, "too short: RS256 needs at least 2048 bits"),
     ],
 )
 def test_settings_that_would_let_anybody_in_are_refused_at_the_start(
     tmp_path: Path, key_file: Path, issuer: Issuer, given: dict[str, Any], words: str
 ) -> None:
     private = issuer.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    for name, data in (("empty", b"\n"), ("private", private), ("short", b"secret")):
+    weak = rsa.generate_private_key(public_exponent=65537, key_size=1024).public_key()
+    written = {
+        "empty": b"\n",
+        "private": private,
+        "short": b"secret",
+        "weak": weak.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo),
+    }
+    for name, data in written.items():
         (tmp_path / name).write_bytes(data)
-    places = {"pem": key_file, "folder": tmp_path, **{name: tmp_path / name for name in ("empty", "private", "short")}}
+    places = {"pem": key_file, "folder": tmp_path, **{name: tmp_path / name for name in written}}
     filled = {name: value.format(**places) if isinstance(value, str) else value for name, value in given.items()}
     with pytest.raises((InvalidInputError, NotConfiguredError)) as caught:
         make_jwt_verifier(settings(**filled), AUDIENCE)
     assert words in str(caught.value)
     assert str(tmp_path) not in str(caught.value)
-
-
-# ---- keys from a URL
-
-
-class KeyServer(ThreadingHTTPServer):
-    """Publishes keys, counts who fetches them, and can be broken."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Keys)
-        self.keys: list[dict[str, Any]] = []
-        self.fetches = 0
-        self.is_broken = False
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/jwks"
-
-
-class _Keys(BaseHTTPRequestHandler):
-    server: KeyServer
-
-    def do_GET(self) -> None:
-        self.server.fetches += 1
-        body = json.dumps({"keys": self.server.keys}).encode()
-        self.send_response(500 if self.server.is_broken else 200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:  # type: ignore[override]
-        return
-
-
-@contextmanager
-def publishing(*issuers: Issuer) -> Generator[KeyServer]:
-    with KeyServer() as server:
-        server.keys = [issuer.jwk for issuer in issuers]
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
-
-
-async def test_published_keys_are_fetched_once_and_unknown_ones_do_not_make_us_fetch_again_and_again(
-    issuer: Issuer,
-) -> None:
-    with publishing(issuer) as server:
-        verifier = make_jwt_verifier(settings(jwt_jwks_url=server.url), AUDIENCE)
-        for _ in range(5):
-            assert await verifier.verify(issuer.sign()) is not None
-        assert server.fetches == 1
-        for number in range(20):
-            assert await verifier.verify(Issuer.sign(issuer, head={"kid": f"made-up-{number}"})) is None
-        assert server.fetches <= 2
-        assert await verifier.verify(issuer.sign(head={"kid": "../../etc"})) is None
-
-
-async def test_a_key_server_that_fails_keeps_everybody_out_but_is_not_asked_each_time(issuer: Issuer) -> None:
-    with publishing(issuer) as server:
-        server.is_broken = True
-        verifier = make_jwt_verifier(settings(jwt_jwks_url=server.url), AUDIENCE)
-        for _ in range(10):
-            assert await verifier.verify(issuer.sign()) is None
-        assert server.fetches == 1
-
-
-async def test_a_published_shared_secret_is_no_key(issuer: Issuer) -> None:
-    secret = base64url(b"s" * 48)
-    with publishing(issuer) as server:
-        server.keys = [{"kty": "oct", "k": secret, "kid": "k1", "alg": "HS256"}]
-        verifier = make_jwt_verifier(settings(jwt_jwks_url=server.url), AUDIENCE)
-        token = jwt.encode(claims_of(issuer.sign()), "s" * 48, "HS256", headers={"kid": "k1"})
-        assert await verifier.verify(token) is None
-        assert await verifier.verify(issuer.sign()) is None
 
 
 # ---- over the wire

@@ -86,8 +86,9 @@ def test_one_session_too_many_answers_429_until_one_is_ended_and_other_tokens_go
     greedy, other = served.token("alice"), served.token("alice")
     sessions = [served.open_session(greedy) for _ in range(MOST)]
     refused = served.ask("POST", token=greedy, body=initialize())
-    assert (refused.status, refused.message["error"]) == (429, "too_many_sessions")
-    assert "end those that are no longer needed" in refused.message["error_description"]
+    error = refused.message["error"]
+    assert (refused.status, error["data"]["error"]) == (429, "too_many_sessions")
+    assert "end those that are no longer needed" in error["message"]
     assert int(refused.headers["retry-after"]) > 0
     assert served.legacy(greedy, sessions[0], "tools/list").status == 200
     assert served.call(greedy, "get_profile").status == 200  # the protocol of 2026 knows no sessions

@@ -160,6 +160,37 @@ def test_a_wrong_variable_is_named(
     assert "sk-secret" not in sentence
 
 
+@pytest.mark.parametrize(
+    ("line", "advice"),
+    [
+        ('allowed_hosts = "a.example"', 'write a list, such as ["one", "two"]'),
+        ('jwt_algorithms = "RS256"', 'write a list, such as ["one", "two"]'),
+        ("jwt_algorithms = []", "name at least one"),
+        ('allowed_hosts = ["https://a.example"]', 'write names alone, such as ["memory.example.com"]'),
+        ('allowed_origins = ["a.example"]', 'write them with their scheme, such as ["https://app.example.com"]'),
+        ('public_url = "ftp://a.example/mcp"', "the endpoint, such as https://memory.example.com/mcp"),
+        ('public_url = "a.example"', "the endpoint, such as https://memory.example.com/mcp"),
+        ('public_url = "https://a.example"', "write the whole address of the endpoint, https://a.example/mcp"),
+        (
+            'public_url = "https://a.example/记忆/"',
+            "write the whole address of the endpoint, https://a.example/记忆/mcp",
+        ),
+        ('public_url = "https://a.example/mcp/"', "write the whole address of the endpoint, https://a.example/mcp"),
+    ],
+)
+def test_a_wrong_setting_of_the_server_says_what_to_write(tmp_path: Path, line: str, advice: str) -> None:
+    sentence = refused(tmp_path, f"[server]\n{line}\n")
+    assert sentence.startswith(f"The setting server.{line.partition(' ')[0]} is wrong: ")
+    assert sentence.endswith(f"{advice}.")
+
+
+def test_a_list_in_the_environment_is_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHIGUAN_SERVER__ALLOWED_HOSTS", '["a.example"]')
+    assert load(tmp_path).server.allowed_hosts == ("a.example",)
+    monkeypatch.setenv("SHIGUAN_SERVER__ALLOWED_HOSTS", "a.example")
+    assert 'a list is written as ["one", "two"]' in refused(tmp_path)
+
+
 def test_a_variable_that_is_no_setting_is_known_for_one() -> None:
     known = ["SHIGUAN_HOOKS", "SHIGUAN_TCP", *(f"SHIGUAN_{name.upper()}" for name in TABLES)]
     known += [name for names in VARIABLES.values() for name in names]
