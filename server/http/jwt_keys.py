@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from jwt import PyJWK, PyJWKClient, PyJWKSet
 
 FETCH_SECONDS = 5.0
+"""How long a whole answer with keys may take."""
 FETCHES_AT_ONCE = 4
 AFTER_FAILURE_SECONDS = 10
 """How long no key is fetched after a fetch failed."""
@@ -72,8 +73,10 @@ class PublishedKeys:
         from jwt import get_unverified_header
 
         key_id = get_unverified_header(token).get("kid")
-        fresh = _picked(self._cached(), key_id)
-        return fresh or await anyio.to_thread.run_sync(self._fetch, key_id, limiter=self._limiter)
+        key = _picked(self._cached(), key_id)
+        if key is None:
+            key = await anyio.to_thread.run_sync(self._fetch, key_id, limiter=self._limiter)
+        return _usable(key)
 
     def _fetch(self, key_id: str | None) -> PyJWK:
         with self._fetching:  # who waited meanwhile profits from what came, and waits no second time for what did not
@@ -126,15 +129,24 @@ def make_keys(settings: ServerSettings) -> Keys:
     _check(settings)
     if settings.jwt_key_file:
         return OneKey(_read_key(settings))
-    from jwt import PyJWKClient
+    from server.http.jwks import KeyClient
 
     _check_url(settings.jwt_jwks_url)
-    return PublishedKeys(PyJWKClient(settings.jwt_jwks_url, timeout=FETCH_SECONDS, lifespan=300))
+    return PublishedKeys(KeyClient(settings.jwt_jwks_url, timeout=FETCH_SECONDS, lifespan=300))
 
 
 def _picked(known: PyJWKSet | None, key_id: str | None) -> PyJWK | None:
     usable = (key for key in (known.keys if known is not None else ()) if key.public_key_use in ("sig", None))
     return next((key for key in usable if key_id is not None and key.key_id == key_id), None)
+
+
+def _usable(key: PyJWK) -> Any:
+    """Return a key as it is checked with: one that names its algorithm for that one, another for all that are set.
+
+    Naming it is optional (RFC 7517 §4.4); the library then takes RS256 of a key of RSA, and refuses RS512 and PS256.
+    """
+    named = key._jwk_data.get("alg")  # pyright: ignore[reportPrivateUsage]
+    return key if named else key.key
 
 
 def _shown(url: str) -> str:

@@ -22,6 +22,7 @@ class Watch:
         self._verifier = verifier
         self._seconds = seconds
         self._open: dict[anyio.CancelScope, tuple[str, Identity]] = {}
+        self._asked: set[str] = set()
 
     async def verify(self, token: str) -> Identity | None:
         """Return whom `token` speaks for, or None where it is good for nothing. Raises IssuerUnreachableError."""
@@ -38,23 +39,33 @@ class Watch:
                 del self._open[cancelling]
 
     async def run(self) -> None:
-        """Look after them until cancelled."""
-        while True:
-            await anyio.sleep(self._seconds)
-            await self.look()
+        """Look after them until cancelled. A token whose issuer is slow holds up none but itself."""
+        async with anyio.create_task_group() as tasks:
+            while True:
+                await anyio.sleep(self._seconds)
+                for token in self._tokens().difference(self._asked):
+                    tasks.start_soon(self._look_at, token)
 
     async def look(self) -> None:
         """Verify every token once, and end what it no longer suffices for."""
-        known: dict[str, Identity | None] = {}
-        ended = 0
-        for cancelling, (token, identity) in [*self._open.items()]:
-            if token not in known:
-                known[token] = await self._now(token)
-            if known[token] != identity:
-                cancelling.cancel()
-                ended += 1
+        async with anyio.create_task_group() as tasks:
+            for token in self._tokens():
+                tasks.start_soon(self._look_at, token)
+
+    def _tokens(self) -> set[str]:
+        return {token for token, _ in self._open.values()}
+
+    async def _look_at(self, token: str) -> None:
+        self._asked.add(token)
+        try:
+            now = await self._now(token)
+        finally:
+            self._asked.discard(token)
+        ended = [one for one, (opened, identity) in self._open.items() if opened == token and identity != now]
+        for cancelling in ended:
+            cancelling.cancel()
         if ended:
-            log.info("ended %d open answers whose token was revoked or has expired (or cannot be checked)", ended)
+            log.info("ended %d open answers whose token was revoked or has expired (or cannot be checked)", len(ended))
 
     async def _now(self, token: str) -> Identity | None:
         """Return whom a token speaks for. Keys are kept for so long that an issuer without any counts as a refusal."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
+import socket
+import struct
 import threading
 import time
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -66,6 +68,9 @@ class KeyServer(ThreadingHTTPServer):
         self.fetches = 0
         self.is_broken = False
         self.instead: bytes | None = None
+        self.drips: float | None = None
+        """Seconds between two bytes of the body."""
+        self.resets = False
 
     @property
     def url(self) -> str:
@@ -79,12 +84,20 @@ class _Keys(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Answer with the keys, or with what is said `instead`."""
         self.server.fetches += 1
+        if self.server.resets:
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.connection.close()
+            return
         body = self.server.instead
         body = json.dumps({"keys": self.server.keys}).encode() if body is None else body
         self.send_response(500 if self.server.is_broken else 200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        with suppress(OSError):  # who asked has hung up
+            for byte in body if self.server.drips is not None else ():
+                self.wfile.write(bytes([byte]))
+                time.sleep(self.server.drips or 0)
+            self.wfile.write(body if self.server.drips is None else b"")
 
     def log_message(self, *_: object) -> None:  # type: ignore[override]
         """Say nothing."""

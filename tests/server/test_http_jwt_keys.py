@@ -9,11 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
 import jwt
 import pytest
-from jwt import PyJWKClient
 
 from historian.errors import IssuerUnreachableError
+from server.http.identity import Identity
+from server.http.jwks import KeyClient
 from server.http.jwt_keys import UNREACHABLE, PublishedKeys
 from server.http.jwt_tokens import JwtVerifier, make_jwt_verifier
 from server.http.watching import Watch
@@ -45,7 +47,7 @@ def closed() -> str:
 
 def short_lived(server: KeyServer) -> JwtVerifier:
     """Return a verifier that wants to fetch the keys for each token."""
-    return JwtVerifier(PublishedKeys(PyJWKClient(server.url, lifespan=BRIEFLY)), settings(), AUDIENCE)
+    return JwtVerifier(PublishedKeys(KeyClient(server.url, lifespan=BRIEFLY)), settings(), AUDIENCE)
 
 
 async def test_published_keys_are_fetched_once_and_unknown_ones_do_not_make_us_fetch_again_and_again(
@@ -85,7 +87,7 @@ async def test_a_key_server_that_fails_keeps_everybody_out_but_is_not_asked_each
         assert server.fetches == 1
 
 
-@pytest.mark.parametrize("answer", [b"", b"<html>", b"[]", b'{"keys": []}', b'{"keys": 7}', b"\xff"])
+@pytest.mark.parametrize("answer", [b"", b"<html>", b"[]", b'{"keys": []}', b'{"keys": 7}', b"\xff", b"[" * 100_000])
 async def test_an_answer_without_keys_blames_no_token(issuer: Issuer, answer: bytes) -> None:
     with publishing(issuer) as server:
         server.instead = answer
@@ -114,10 +116,42 @@ async def test_an_issuer_that_does_not_answer_in_time_is_out_of_reach(
     issuer: Issuer, caplog: pytest.LogCaptureFixture
 ) -> None:
     with silent() as url:
-        verifier = JwtVerifier(PublishedKeys(PyJWKClient(url, timeout=0.1)), settings(), AUDIENCE)
+        verifier = JwtVerifier(PublishedKeys(KeyClient(url, timeout=0.1)), settings(), AUDIENCE)
         with pytest.raises(IssuerUnreachableError):
             await verifier.verify(issuer.sign())
     assert "timed out" in caplog.text
+
+
+async def test_an_answer_that_comes_a_byte_at_a_time_is_waited_for_no_longer_than_a_whole_one(issuer: Issuer) -> None:
+    with publishing(issuer) as server:
+        server.drips = 0.1
+        verifier = JwtVerifier(PublishedKeys(KeyClient(server.url, timeout=0.5)), settings(), AUDIENCE)
+        with anyio.fail_after(20), pytest.raises(IssuerUnreachableError):
+            await verifier.verify(issuer.sign())
+
+
+async def test_a_connection_that_is_reset_is_an_outage_like_any_other(issuer: Issuer) -> None:
+    with publishing(issuer) as server:
+        server.resets = True
+        verifier = make_jwt_verifier(settings(jwt_jwks_url=server.url), AUDIENCE)
+        with pytest.raises(IssuerUnreachableError):
+            await verifier.verify(issuer.sign())
+        server.resets = False
+        kept = short_lived(server)
+        assert await kept.verify(issuer.sign()) is not None
+        server.resets = True
+        assert await kept.verify(issuer.sign()) is not None
+
+
+@pytest.mark.parametrize("algorithm", ["RS256", "RS512", "PS256"])
+async def test_a_key_that_names_no_algorithm_is_good_for_all_that_are_set(issuer: Issuer, algorithm: str) -> None:
+    with publishing(issuer) as server:
+        wanted = settings(jwt_jwks_url=server.url, jwt_algorithms=["RS256", "RS512", "PS256"])
+        signed = jwt.encode(claims_of(issuer.sign()), issuer.key, algorithm, headers={"kid": issuer.key_id})
+        assert await make_jwt_verifier(wanted, AUDIENCE).verify(signed) is not None
+        server.keys = [issuer.jwk | {"alg": "RS256"}]
+        found = await make_jwt_verifier(wanted, AUDIENCE).verify(signed)
+        assert (found is not None) is (algorithm == "RS256")
 
 
 async def test_what_is_wrong_on_its_face_is_no_fault_of_the_issuer(issuer: Issuer) -> None:
@@ -160,6 +194,49 @@ async def test_an_open_stream_goes_on_while_its_issuer_is_out_of_reach(issuer: I
             await watch.look()
             assert not stream.cancel_called
         assert server.fetches > 2
+
+
+class OneIsSlow:
+    """Knows two tokens; about `slow` it is asked in vain until `go` is set."""
+
+    def __init__(self) -> None:
+        self.go, self.asked = anyio.Event(), anyio.Event()
+        self.times = 0
+        self.known = {"slow": Identity("t1", "alice"), "quick": Identity("t2", "bob")}
+
+    async def verify(self, token: str) -> Identity | None:
+        """Return whom a token speaks for."""
+        if token == "slow":
+            self.times += 1
+            self.asked.set()
+            await self.go.wait()
+        return self.known.get(token)
+
+
+async def test_a_slow_issuer_keeps_no_stream_of_another_token_open() -> None:
+    verifier = OneIsSlow()
+    watch = Watch(verifier, 0.01)
+    ended = {token: anyio.Event() for token in verifier.known}
+
+    async def stream(token: str) -> None:
+        with watch.over(token, verifier.known[token]):
+            await anyio.sleep_forever()
+        ended[token].set()
+
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks:
+            for token in verifier.known:
+                tasks.start_soon(stream, token)
+            tasks.start_soon(watch.run)
+            await verifier.asked.wait()
+            del verifier.known["quick"]
+            await ended["quick"].wait()
+            assert not ended["slow"].is_set()
+            assert verifier.times == 1
+            del verifier.known["slow"]
+            verifier.go.set()
+            await ended["slow"].wait()
+            tasks.cancel_scope.cancel()
 
 
 @pytest.mark.process

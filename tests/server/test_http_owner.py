@@ -292,11 +292,13 @@ def test_what_names_nobody_is_refused_also_for_a_bot_with_a_user_of_its_own(
 def test_ids_in_the_audit_line_cannot_make_a_line_of_their_own(acting: tuple[Served, str, str]) -> None:
     served, bot, _ = acting
     user = 'eve", "user": "alice\u2028 {"audit'
-    assert served.call(bot, "memory_status", meta={"shiguan/user_id": user}).status == 200
+    meta = {"shiguan/user_id": user, "shiguan/groups": ["team", "choir"]}
+    assert served.call(bot, "memory_status", meta=meta).status == 200
     audited = lambda: [line for line in served.log if "shiguan.audit" in line and "eve" in line]  # noqa: E731
     until(audited)
     line = audited()[0]
-    assert json.loads(line.split("shiguan.audit: ")[1])["user"] == user
+    noted = json.loads(line.split("shiguan.audit: ")[1])
+    assert (noted["user"], noted["groups"]) == (user, ["choir", "team"])
 
 
 @pytest.fixture(scope="module")
