@@ -93,7 +93,7 @@ FACTS_EN: Final[tuple[str, ...]] = (
     rf"{_I_OR_WE}(?:opened|founded|started|launched|run|own|closed|sold)\s(?:an?|my|our|the)\s(?:(?!new\stab|file|issue)[\w-]+\s){{0,2}}?(?:own\s)?{SHOP_EN}",
     rf"{_OPENING}I(?:['’]m|\sam)\sthe\s(?:[\w-]+\s){{0,2}}?(?:head|director|owner|founder|captain|manager|principal|treasurer|chair)\sof\s",
     rf"{_I}(?:went\s(?:bankrupt|freelance|part-time|back\sto\s(?:school|university|college))|took\sover\s(?:the|my)\s(?:[\w'’-]+\s){{0,2}}?(?:farm|{SHOP_EN}))",
-    rf"{_I}(?:handed\sin\smy\s(?:notice|resignation)|got\s(?:a|my)\s(?:pay\s)?(?:raise|rise|promotion))\b|{_MY}(?:visa|passport|lease|work\spermit|contract|licen[cs]e)\s"
+    rf"{_I}(?:handed\sin\smy\s(?:notice|resignation)|got\s(?:a|my)\s(?:pay\s)?(?:raise|rise|promotion)|dropped\sout\sof\s(?:school|college|university|high\sschool))\b|{_MY}(?:visa|passport|lease|work\spermit|contract|licen[cs]e)\s"
     r"(?:expired|expires|ends|ended|was\s(?:renewed|granted|denied|refused))\b|"
     rf"{_I}turned\s(?:\d\d|twenty|thirty|forty|fifty|sixty|seventy)(?=$|[\s.,!])",
     # what one makes and wins
@@ -144,7 +144,7 @@ BONDS_EN: Final[tuple[str, ...]] = (
     rf"{_I}(?:broke|broken|split)\sup\s(?:with\s)?(?:my|[A-Z])|{_I}(?:got\sback\stogether|fell\sout|moved\sin)\swith\s(?:my|[A-Z])",
     rf"(?:{_I_OR_WE})(?:got|are|am|were|was)?\s?(?:engaged|married|divorced|separated)(?=$|[\s.,!])",
     rf"{_I_OR_WE}had\s(?:an?|our|my)\s(?:[\w-]+\s){{0,2}}?(?:baby|son|daughter|boy|girl|child)\b(?!\s(?:shower|monitor))",
-    rf"{_MY}(?:[a-z-]+\s)?(?:{PERSON_EN}|{PET_EN})(?:\s[A-Z]\w+|\sof\s\w+\s(?:years|months))?(?:\sjust|\ssadly|\sfinally|\srecently)?\s(?:died|fell\s(?:and|down|off)|(?:has\s)?passed\saway|went\smissing|ran\saway|"
+    rf"{_MY}(?:[a-z-]+\s)?(?:{PERSON_EN}|{PET_EN})(?:\s[A-Z]\w+|\sof\s\w+\s(?:years|months))?(?:\sjust|\ssadly|\sfinally|\srecently)?\s(?:died|became\s|dropped\sout|fell\s(?:and|down|off)|(?:has\s)?passed\saway|went\smissing|ran\saway|"
     r"(?:is|was)\sborn|retired|graduated|emigrated|moved|changed\s(?:jobs|careers|schools)|lost\s(?:a|the)\sjob|got\s(?:engaged|married|divorced|promoted|a\s(?:new\s)?"
     r"(?:job|dog|cat)|into\s[A-Z]|accepted|laid\soff)|(?:was|has\sbeen)\s(?:diagnosed|hospitali[sz]ed|promoted|laid\soff)|had\s(?:an?|another|twins|the|two|three|four|five|six)\b\s?"
     r"(?:[\w-]+\s){0,2}?(?:baby|boy|girl|son|daughter|twins|puppies|kittens|litter|surgery|stroke|heart\sattack|operation|accident|fall|miscarriage)|"
