@@ -12,6 +12,8 @@ from functools import cache
 from typing import Literal
 
 from historian.injection import looks_like_instruction
+from historian.life import told_of_life
+from historian.passing import passes_soon
 from historian.plans import KIN_EN, KIN_ZH, PLANS
 from historian.question_clauses import told_before_asking
 from historian.remember_requests import without_request
@@ -203,10 +205,11 @@ _LOWER_I = re.compile(
     r"(?:(?P<bare>i)(?=['](?:m|ve|ll|d)\b|\s(?:am|was|have|had|do|don'?t|can|can'?t|cannot|will|won'?t|would|might|must|"
     r"should|could|like|love|hate|dislike|prefer|enjoy|avoid|never|always|usually|really|also|still|absolutely|live|work|"
     r"study|teach|speak|play|moved|graduated|grew|started|quit|own|run|plan|intend|decided|booked|signed|need|want|eat|"
-    r"drink|take|suffer|use|think|know|got|just|go|went|feel|hope)\b)"
+    r"drink|take|suffer|use|think|know|got|just|go|went|feel|hope|broke|bought|sold|lost|adopted|joined|passed|"
+    r"became|won|opened|stopped|sprained|fractured|published|ran|run|swim|cycle|volunteer|wear|finally|recently)\b)"
     r"|[iI](?P<short>m|ve)(?=\s(?:not|also|very|really|\w{2,12}ly|allergic|lactose|gluten|intolerant|vegan|vegetarian|"
     r"afraid|scared|fond|into|an?|from|based|married|single|engaged|divorced|pregnant|retired|diabetic|learning|studying|"
-    r"working|planning|moving|getting|flying|starting|going|decided|booked|signed|got|had|been|\d)\b))"
+    r"working|planning|moving|getting|flying|starting|going|training|preparing|saving|decided|booked|signed|got|had|been|\d)\b))"
 )
 _ROMAN = re.compile(
     r"\b(?:war|part|type|phase|chapter|vol|volume|class|elizabeth|napoleon|act|title|level|henry|appendix|stage|table|"
@@ -272,9 +275,12 @@ def needs_a_date(kind: Kind) -> bool:
 def _kind(sentence: str) -> Kind | None:
     if not SHORTEST <= len(sentence) <= LONGEST or _NOT.search(sentence) or _PASSING.search(sentence):
         return None
-    if looks_like_instruction(sentence):
+    if looks_like_instruction(sentence) or passes_soon(sentence):
         return None
-    return next((kind for kind, pattern in _patterns() if pattern.search(sentence)), None)
+    stated: Kind | None = next((kind for kind, pattern in _patterns() if pattern.search(sentence)), None)
+    if stated is None or stated in _DATED_ONLY:
+        return told_of_life(sentence) or stated
+    return stated
 
 
 @cache

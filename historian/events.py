@@ -123,6 +123,12 @@ class EventStore:
             ).fetchone()
         return stored_event(row).event if row else None
 
+    def count(self, owner: Owner) -> int:
+        """Return how many statements an owner's memory holds, those that say the same as an earlier one left out."""
+        sql = "SELECT count(*) FROM events WHERE owner_key = ? AND has_new_info = 1 AND same_as IS NULL"
+        with self._database.read() as connection:
+            return int(connection.execute(sql, (owner.key,)).fetchone()[0])
+
     def _add(self, connection: sqlite3.Connection, events: Sequence[tuple[Event, Sequence[object]]]) -> int:
         """Add some of one owner and speaker: statements hold up everybody who writes, whatever they are about."""
         first = events[0][0]

@@ -55,7 +55,8 @@ _NOUN_AFTER: Final = lazy_pattern(
 )
 _PARTICLE: Final = lazy_pattern(r"\s(?:back|home|again)\b", re.IGNORECASE)
 _DENIED: Final = lazy_pattern(r"\b(?:do|have|does|has)(?:n['’]t|\snot)\b", re.IGNORECASE)
-_BUT: Final = lazy_pattern(r",?\sbut\s", re.IGNORECASE)
+_BUT: Final = lazy_pattern(r",?\sbut\s|\s(?:any\s?more|any\slonger|at\sall)(?=,?\sand\s)", re.IGNORECASE)
+"""Where what is denied ends: does not drink milk any more and drinks tea."""
 _JOINED: Final = lazy_pattern(
     rf"(?:\s(?:and|but|or|nor)|,(?:\sand|\sbut)?)\s(?:{ADVERB}\s)?(?P<verb>[A-Za-z]+(?:['’]t)?)(?![\w-])", re.IGNORECASE
 )

@@ -18,6 +18,11 @@ from server.bare import credentials_mode
 from server.commands.common import bare_settings_from, complain, say, scope_of
 from server.folder import QUEUES_NAME, make_folder
 
+CONSIDERED_LATER = (
+    "Whether it states something to remember is decided in the background, now or when the memory is next used. "
+    "Afterwards `shiguan profile show` lists what is remembered."
+)
+
 
 def log_turn(arguments: argparse.Namespace) -> int:
     """Queue one message; a server records it at once, or when it next runs."""
@@ -55,6 +60,8 @@ def log_turn(arguments: argparse.Namespace) -> int:
     for note in guard.notes:
         complain(note)
     say(f"Queued message {message['message_id']}.")
+    if arguments.consider:
+        say(CONSIDERED_LATER)
     return 0
 
 

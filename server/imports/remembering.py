@@ -19,12 +19,16 @@ Ask = Callable[[dict[str, Any]], dict[str, Any]]
 
 @dataclass(slots=True)
 class Remembered:
-    """How much was handed to the historian; `known` of the exchanges were handed in before."""
+    """How much was handed to the historian; `known` of the exchanges were handed in before.
+
+    `statements` is how many more there are in the memory than when the import began.
+    """
 
     exchanges: int = 0
     known: int = 0
     messages: int = 0
     left_out: int = 0
+    statements: int = 0
 
     def summary(self, *, dry: bool) -> str:
         """Return what to tell on stdout."""
@@ -32,7 +36,8 @@ class Remembered:
             return f"{self.exchanges} exchanges would be considered."
         known = f", {self.known} of them before" if self.known else ""
         left_out = f" {self.left_out} could not be handed in." if self.left_out else ""
-        return f"{self.exchanges} exchanges considered{known}.{left_out}"
+        more = f"{self.statements or 'no'} new statement{'' if self.statements == 1 else 's'} remembered"
+        return f"{self.exchanges} exchanges considered{known}; {more}.{left_out}"
 
 
 def remember(exchanges: Exchanges, ask: Ask, show: Callable[[int, int], None]) -> Remembered:
@@ -43,6 +48,7 @@ def remember(exchanges: Exchanges, ask: Ask, show: Callable[[int, int], None]) -
         StoreError: the owner hung up.
     """
     done = Remembered()
+    before = _statements(ask)
     batch: list[Exchange] = []
     for exchange in exchanges:
         batch.append(exchange)
@@ -52,6 +58,7 @@ def remember(exchanges: Exchanges, ask: Ask, show: Callable[[int, int], None]) -
     _hand_in(batch, ask, done, show)
     while ask({"exchanges": []})["waiting"]:
         time.sleep(LOOK_SECONDS)
+    done.statements = max(0, _statements(ask) - before)
     return done
 
 
@@ -62,6 +69,10 @@ def rehearse(exchanges: Exchanges) -> Remembered:
         done.exchanges += 1
         done.messages += len(exchange.message_ids)
     return done
+
+
+def _statements(ask: Ask) -> int:
+    return int(ask({"exchanges": [], "count": True})["statements"])
 
 
 def _hand_in(batch: list[Exchange], ask: Ask, done: Remembered, show: Callable[[int, int], None]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from historian.errors import InvalidInputError, NotFoundError, StoreError
+from historian.events import EventStore
 from historian.memory import ScopedMemory
 from historian.session import Session
 from historian.work import scope_from
@@ -23,6 +24,8 @@ class RememberRequests:
     def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Hand exchanges in, and return how many were known, could not be handed in, and wait in this scope.
 
+        Where the request wants a `count`, how many statements there are in this scope, too.
+
         Raises:
             InvalidInputError: the memory is switched off.
         """
@@ -37,7 +40,10 @@ class RememberRequests:
             except (InvalidInputError, NotFoundError, StoreError):
                 left_out += 1
         waiting = len(self._household.queue.unfinished(scope.owner.key))
-        return {"known": known, "left_out": left_out, "waiting": waiting}
+        answer = {"known": known, "left_out": left_out, "waiting": waiting}
+        if request.get("count"):
+            answer["statements"] = EventStore(self._household.database).count(scope.owner)
+        return answer
 
 
 def _hand_in(memory: ScopedMemory, exchange: Mapping[str, Any]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import shutil
 import signal
 import sqlite3
@@ -88,13 +89,13 @@ def test_what_is_imported_can_be_remembered_too_in_one_command(house: House, tmp
     assert rehearsed[-1].endswith("exchanges would be considered.")
     assert not house.folder.exists()
     first, _ = imported(house, *paths, "--remember")
-    assert first[-1].endswith("exchanges considered.")
+    assert re.search(r"exchanges considered; [1-9]\d* new statements remembered\.$", first[-1])
     found = house.command("export", "--user", "mira").stdout.decode().splitlines()
     events = [one for one in map(json.loads, found) if one["kind"] == "event"]
     assert {one["text"] for one in events} >= {"mira 对花生过敏。", "Lin Xia drinks oolong"}
     assert not [one for one in events if one["timestamp"].startswith("2026")]
     again, _ = imported(house, *paths, "--remember")
-    assert "of them before" in again[-1]
+    assert "of them before; no new statements remembered." in again[-1]
     assert len(house.command("export", "--user", "mira").stdout.splitlines()) == len(found)
 
 

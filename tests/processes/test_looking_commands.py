@@ -24,7 +24,8 @@ def test_a_logged_turn_is_considered_audited_and_phrased_again_by_a_model(tmp_pa
     folder = tmp_path / "data"
     with House(folder, env=WHO) as house:
         for content in ("我对花生过敏", "你好"):
-            house.command("log", "--consider", content)
+            said = house.command("log", "--consider", content).stdout.decode()
+            assert "decided in the background" in said
         house.command("status")
         until(lambda: house.count("SELECT count(*) FROM receipts WHERE state = 'done'") == 2)
         assert house.count("SELECT count(*) FROM events WHERE text = '小明对花生过敏'") == 1

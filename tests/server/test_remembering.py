@@ -128,7 +128,7 @@ async def test_what_is_worth_it_is_remembered_with_the_time_of_its_message_and_r
     """P77: nothing gets the time of the import."""
     async with with_record(tmp_path, MESSAGES) as (house, alice):
         done = await remembered(house, gathered(*MESSAGES))
-        assert done.summary(dry=False) == "3 exchanges considered."
+        assert done.summary(dry=False) == "3 exchanges considered; 3 new statements remembered."
         found = events(house)
         assert [text for _, text, _ in found] == [
             "Alice is allergic to walnuts.",
@@ -137,7 +137,7 @@ async def test_what_is_worth_it_is_remembered_with_the_time_of_its_message_and_r
         ]
         assert [ts[:10] for _, _, ts in found] == ["2023-03-01", "2023-03-05", "2024-05-01"]
         again = await remembered(house, gathered(*reversed(MESSAGES)))
-        assert again.summary(dry=False) == "3 exchanges considered, 3 of them before."
+        assert again.summary(dry=False) == "3 exchanges considered, 3 of them before; no new statements remembered."
         assert events(house) == found
         assert (await alice.call("memory_status"))["failed"] == 0
 
@@ -178,7 +178,8 @@ async def test_an_interrupted_run_goes_on_and_comes_to_the_same(tmp_path: Path) 
 async def test_what_is_not_in_the_record_is_counted_and_switched_off_is_refused(tmp_path: Path) -> None:
     async with with_record(tmp_path, MESSAGES[:1]) as (house, _):
         done = await remembered(house, gathered(*MESSAGES))
-        assert done.summary(dry=False) == "1 exchanges considered. 2 could not be handed in."
+        told = "1 exchanges considered; 1 new statement remembered. 2 could not be handed in."
+        assert done.summary(dry=False) == told
     (tmp_path / "shiguan.toml").write_text("enabled = false\n")
     async with home(tmp_path) as house:
         with pytest.raises(InvalidInputError, match="switched off"):
