@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import anyio
 import anyio.to_thread
 
-from historian.errors import InvalidInputError, NotConfiguredError, ShiguanError
+from historian.errors import InvalidInputError, NotConfiguredError, ShiguanError, about
 from historian.ids import normalise_id
 from historian.zones import load_zone
 from server.http.identity import SCOPES, Identity
@@ -208,7 +208,8 @@ def _read_key(settings: ServerSettings) -> Any:
             if not data or algorithm.check_key_length(key):
                 raise InvalidInputError("The key of server.jwt_key_file is too short.")
     except OSError:
-        raise InvalidInputError("The file of server.jwt_key_file cannot be read.") from None
+        unread = InvalidInputError("The file of server.jwt_key_file cannot be read.")
+        raise about(unread, whole_path(settings.jwt_key_file)) from None
     except (jwt.PyJWTError, ValueError, TypeError, KeyError):
         raise InvalidInputError(
             "The file of server.jwt_key_file holds no key for server.jwt_algorithms; a public key must be PEM."
