@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from historian.errors import ShiguanError
 from historian.finding import Check, Finding
@@ -23,6 +24,14 @@ class Report:
     def is_healthy(self) -> bool:
         """Whether no error is left; a warning is no error."""
         return all(finding.severity != "error" for finding in self.left)
+
+    def answer(self) -> dict[str, Any]:
+        """Return it as the command line is told of it."""
+        return {
+            "healthy": self.is_healthy,
+            "fixed": [asdict(finding) for finding in self.fixed],
+            "findings": [asdict(finding) for finding in self.left],
+        }
 
 
 class Doctor:

@@ -33,7 +33,15 @@ _NO_FOLDER_FLUSH = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EBADF})
 
 
 def store_error(error: OSError) -> StoreError:
-    """Return the one plain sentence for what the file system refused; it names no path."""
+    """Return the one plain sentence for what the file system refused, and beside it the path."""
+    refused = _refused(error)
+    if isinstance(error.filename, str):
+        folder, name = os.path.split(error.filename)
+        refused.path = folder if _TEMPORARY.match(name) else error.filename
+    return refused
+
+
+def _refused(error: OSError) -> StoreError:
     if error.errno in _FULL:
         kind = StoreError if error.errno == errno.EFBIG else UnreadyStoreError
         return kind("The disk is full; free some space and try again.")

@@ -15,14 +15,31 @@
         └── PermanentModelError     a request that the endpoint will never take: trying again does not help
             └── ModelSettingsError  401, 403, 404: the key, the model or the address is wrong
 
-Each message is one plain sentence for a person or a model: never a path, a key or a stack trace.
+Each message is one plain sentence for a person or a model: never a path, a key or a stack trace. The path that it is
+about stands beside it, and `told` shows it to who works on this machine, and to nobody else.
 """
 
 from __future__ import annotations
 
+PATH = " The path: "
+"""What stands between a sentence and the path that it is about."""
+
 
 class ShiguanError(Exception):
-    """Root of the tree."""
+    """Root of the tree. `path` is what it is about, where that is known."""
+
+    path: str | None = None
+
+
+def about(error: ShiguanError, path: object) -> ShiguanError:
+    """Let an error know which path it is about, and return it."""
+    error.path = str(path)
+    return error
+
+
+def told(error: ShiguanError) -> str:
+    """Return an error as a person at this machine reads it, with its path: for stderr and no answer to a client."""
+    return str(error) if error.path is None else f"{error}{PATH}{error.path}"
 
 
 class InvalidInputError(ShiguanError):

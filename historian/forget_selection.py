@@ -22,6 +22,7 @@ from historian.sought import Sought
 MOST = 10_000_000
 """Rows that one call can mean; more than there can be."""
 NOTHING = "Say what to forget: messages, an event, a conversation, a time range, a search, or everything."
+NO_EVENT = "There is no event with this id in this scope; take one from search_events."
 UNSEEN = "This search has no word to look for; name one that what shall be forgotten has."
 
 
@@ -114,7 +115,7 @@ class Selector:
         if selection.event_id is not None:
             found = self._events.within(reach).get(selection.event_id)
             if found is None:
-                raise NotFoundError("There is no event with this id in this scope; take one from search_events.")
+                raise NotFoundError(NO_EVENT)
             return Doomed(events={found.row})
         if selection.everything:
             return Doomed(

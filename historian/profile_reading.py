@@ -153,7 +153,9 @@ def named_entity(scope: Scope, entity_type: EntityType, entity_id: str | None) -
 
 def no_profile(entity: Owner) -> NotFoundError:
     """Return what is said of a profile that is not there or not in scope."""
-    return NotFoundError(f"There is no profile of {entity.kind} {entity.id!r} in this scope.")
+    return NotFoundError(
+        f"There is no profile of {entity.kind} {entity.id!r} in this scope; name it by its id, not by a name."
+    )
 
 
 def _view(entity: Owner, profile: Profile | None, warnings: tuple[str, ...]) -> ProfileView:

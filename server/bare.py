@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from historian.errors import InvalidInputError, StoreError
+from historian.errors import InvalidInputError, StoreError, about
 from historian.ids import normalise_id
 from server.paths import whole_path
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from historian.guard import Credentials
 
 CONFIG_NAME = "shiguan.toml"
+Reading = Callable[[Path], Mapping[str, Any]]
+"""Returns the settings file of a data folder."""
 VARIABLES: Mapping[str, tuple[str, ...]] = {
     "data_dir": ("SHIGUAN_DATA_DIR",),
     "user": ("SHIGUAN_USER_ID", "SHIGUAN_USER"),
@@ -33,6 +35,7 @@ TABLES = frozenset(
     {"enabled", "embedding", "chat", "rerank", "prompts", "query", "historian", "profile", "queue", "context", "guard"}
 ) | frozenset({"recall", "group", "server"})
 """Settings that are read with pydantic."""
+_PREFIX = "SHIGUAN_"
 _NO_SETTINGS = frozenset({"SHIGUAN_HOOKS", "SHIGUAN_TCP"})
 _NOTHING: tuple[object, ...] = (None, "", (), [])
 
@@ -52,14 +55,16 @@ class BareSettings(NamedTuple):
     trust_host: bool = False
 
 
-def read_bare_settings(flags: Mapping[str, Any], environment: Mapping[str, str]) -> BareSettings:
-    """Return the settings; `flags` may hold None for what was not given.
+def read_bare_settings(
+    flags: Mapping[str, Any], environment: Mapping[str, str], read: Reading | None = None
+) -> BareSettings:
+    """Return the settings; `flags` may hold None for what was not given. `read` takes the place of `read_config`.
 
     Raises:
         InvalidInputError: an id or the time zone is wrong, or the file is not TOML.
     """
     folder = data_folder(flags.get("data_dir"), environment)
-    file = read_config(folder)
+    file = (read or read_config)(folder)
 
     def first(name: str) -> Any:
         given = given_setting(name, flags, environment)
@@ -87,8 +92,21 @@ def given_setting(name: str, flags: Mapping[str, Any], environment: Mapping[str,
 
 def unknown_variables(environment: Mapping[str, str]) -> list[str]:
     """Return the variables that look like settings and are none. Those within a table are refused with its settings."""
-    known = {*_NO_SETTINGS, *(f"SHIGUAN_{name.upper()}" for name in TABLES)}.union(*VARIABLES.values())
-    return sorted(name for name in environment if name.startswith("SHIGUAN_") and name.partition("__")[0] not in known)
+    known = _known_variables()
+    return sorted(name for name in environment if name.startswith(_PREFIX) and name.partition("__")[0] not in known)
+
+
+def meant_variable(unknown: str) -> str | None:
+    """Return the variable that was probably meant by one that is no setting, or None where none is near."""
+    from difflib import get_close_matches
+
+    head, two, rest = unknown[:80].removeprefix(_PREFIX).partition("__")
+    close = get_close_matches(head, sorted(name.removeprefix(_PREFIX) for name in _known_variables()), n=1)
+    return f"{_PREFIX}{close[0]}{two}{rest}" if close else None
+
+
+def _known_variables() -> set[str]:
+    return {*_NO_SETTINGS, *(f"{_PREFIX}{name.upper()}" for name in TABLES)}.union(*VARIABLES.values())
 
 
 def folder_alone(flags: Mapping[str, Any], environment: Mapping[str, str]) -> BareSettings:
@@ -109,7 +127,13 @@ def _display_name(value: object) -> str | None:
 
 
 def data_folder(flag: str | Path | None, environment: Mapping[str, str]) -> Path:
-    """Return the data folder: the flag, `SHIGUAN_DATA_DIR`, or the platform's user-data folder."""
+    """Return the data folder: the flag, `SHIGUAN_DATA_DIR`, or the platform's user-data folder.
+
+    Raises:
+        InvalidInputError: the flag names nothing, as an unset variable of a shell does: another folder is not meant.
+    """
+    if flag is not None and not str(flag).strip():
+        raise InvalidInputError("--data-dir is empty; name a folder, or leave it out.")
     named = given_setting("data_dir", {"data_dir": flag}, environment)
     if named:
         return whole_path(named)
@@ -132,26 +156,53 @@ def read_config(folder: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except NotADirectoryError:
-        raise StoreError("The data folder is a file; name a folder with --data-dir.") from None
+        raise about(StoreError("The data folder is a file; name a folder with --data-dir."), folder) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidInputError(f"{CONFIG_NAME} cannot be read as TOML: {error}.") from None
+        no_toml = InvalidInputError(f"{CONFIG_NAME} cannot be read as TOML: {error}.")
+        raise about(no_toml, folder / CONFIG_NAME) from None
     except OSError:
-        raise StoreError(f"{CONFIG_NAME} cannot be read; check its permissions.") from None
+        closed = StoreError(f"{CONFIG_NAME} cannot be read; check its permissions.")
+        raise about(closed, folder / CONFIG_NAME) from None
 
 
-def credentials_mode(folder: Path, environment: Mapping[str, str]) -> Credentials:
+def credentials_mode(folder: Path, environment: Mapping[str, str], read: Reading | None = None) -> Credentials:
     """Return `guard.credentials`, for the one command that writes without an owner and without pydantic.
 
     Raises:
         InvalidInputError: it has a wrong value, or the file is not TOML.
     """
-    table = read_config(folder).get("guard")
+    table = (read or read_config)(folder).get("guard")
     in_file = table.get("credentials") if isinstance(table, dict) else None
     named = environment.get("SHIGUAN_GUARD__CREDENTIALS") or in_file or "mask"
     modes: dict[object, Credentials] = {"mask": "mask", "refuse": "refuse", "off": "off"}
     if named not in modes:
         raise InvalidInputError("The setting guard.credentials is wrong: it must be mask, refuse or off.")
     return modes[named]
+
+
+def token_file_name(folder: Path, environment: Mapping[str, str], read: Reading | None = None) -> str:
+    """Return `server.token_file`, and look at no other setting: tokens are revoked whatever else is wrong.
+
+    Raises:
+        InvalidInputError: it is no text, or the file is not TOML.
+    """
+    named: Any = environment.get("SHIGUAN_SERVER__TOKEN_FILE")
+    if named is None:
+        named = _in_json(environment.get("SHIGUAN_SERVER", "")).get("token_file")
+    if named is None:
+        table = (read or read_config)(folder).get("server")
+        named = table.get("token_file", "") if isinstance(table, dict) else ""
+    if not isinstance(named, str):
+        raise InvalidInputError("The setting server.token_file is wrong: it must be the path of a file, as a text.")
+    return named
+
+
+def _in_json(text: str) -> Mapping[str, Any]:
+    try:
+        found: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def system_user() -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from historian.biographer import Biographer
@@ -18,6 +19,8 @@ from historian.clock import Clock
 from historian.database import Database
 from historian.doctor import Doctor
 from historian.engine import Engine
+from historian.errors import ShiguanError
+from historian.finding import Finding
 from historian.indexer import Indexer
 from historian.job import STATES
 from historian.profile_index import ProfileIndex
@@ -28,7 +31,7 @@ from server.folder import QUEUES_NAME, VECTORS_NAME
 from server.owner.address import has_unix_sockets, socket_path
 from server.paths import whole_path
 from server.server_settings import ServerSettings
-from server.settings import Settings
+from server.settings import Settings, reread
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,27 @@ class Patient:
     queue: Queue
 
 
+class SettingsCheck:
+    """The settings as file and environment say now: an owner that runs keeps its former ones while they are wrong."""
+
+    name = "settings"
+
+    def __init__(self, read: Callable[[], object]) -> None:
+        self._read = read
+
+    def find(self, *, fix: bool) -> list[Finding]:
+        """Return why they could not be read; what stands there is for a person to mend."""
+        del fix
+        try:
+            self._read()
+        except ShiguanError as error:
+            return [Finding(self.name, "error", str(error))]
+        return []
+
+    def mend(self) -> None:
+        """Do nothing."""
+
+
 def make_doctor(settings: Settings, patient: Patient, clock: Clock, busy: threading.Lock) -> Doctor:
     """Return who examines the data folder and its open stores, while nobody else who has `busy` does."""
     folder = settings.data_dir
@@ -49,6 +73,7 @@ def make_doctor(settings: Settings, patient: Patient, clock: Clock, busy: thread
     written = (folder, *(queues / state for state in STATES), profiles / "users", profiles / "groups")
     return Doctor(
         [
+            SettingsCheck(partial(reread, settings)),
             DatabaseCheck(patient.database),
             WordsCheck(patient.database),
             GroupsCheck(patient.database),

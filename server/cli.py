@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from historian.errors import ShiguanError
+from historian.errors import ShiguanError, told
 from server import __version__
 from server.parsers import group, hosting, keeping, looking, proving, recording, serving
 from server.parsers.parser import Parser
@@ -37,13 +37,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return run(parsed)
     except ShiguanError as error:
-        sys.stderr.write(f"shiguan: {error}\n")
+        _complain(error, parsed)
         return 1
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
         return 130
+
+
+def _complain(error: ShiguanError, parsed: argparse.Namespace) -> None:
+    """Say what is wrong on stderr, with the path: what an owner says of its data folder comes without one."""
+    if error.path is None and str(error).startswith("The data folder c"):
+        from server.bare import data_folder
+
+        error.path = str(data_folder(getattr(parsed, "data_dir", None), os.environ))
+    sys.stderr.write(f"shiguan: {told(error)}\n")
 
 
 def make_parser(command: str = "") -> argparse.ArgumentParser:

@@ -15,7 +15,7 @@ import anyio.to_thread
 from historian.errors import ShiguanError
 from historian.live import LiveOptions
 from historian.options import Options
-from server.bare import CONFIG_NAME
+from server.bare import CONFIG_NAME, VARIABLES, read_config
 from server.settings import Settings
 
 LOOK_SECONDS = 1.0
@@ -39,10 +39,23 @@ class SettingsWatch:
         self._wake = wake
         self._digest = digest(self._path)
         self._notes: tuple[str, ...] = ()
+        self._file = self._of_clients()
 
     def notes(self) -> tuple[str, ...]:
         """Return what of the file has no effect, and why; empty when all of it has."""
         return self._notes
+
+    def former(self) -> dict[str, Any]:
+        """Return what was taken last from the file and concerns its clients, in the form of the file."""
+        started = {name: self._started[name] for name in ("guard.credentials", "server.token_file")}
+        tables = {name.partition(".")[0]: {name.partition(".")[2]: value} for name, value in started.items()}
+        return {**self._file, **tables}
+
+    def _of_clients(self) -> dict[str, Any]:
+        try:
+            return {name: value for name, value in read_config(self._path.parent).items() if name in VARIABLES}
+        except ShiguanError:
+            return {}
 
     def look(self) -> bool:
         """Read the file if it changed, and say whether other options hold now. A file that is wrong changes nothing."""
@@ -56,6 +69,7 @@ class SettingsWatch:
             self._notes = (f"The changed settings have no effect, the former ones stay: {error}",)
             log.warning("%s", self._notes[0])
             return False
+        self._file = self._of_clients()
         return self._take(settings)
 
     def _take(self, settings: Settings) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_settings import (
@@ -17,7 +19,7 @@ from pydantic_settings import (
 )
 from typing_extensions import override
 
-from historian.errors import InvalidInputError
+from historian.errors import InvalidInputError, about
 from historian.options import (
     ContextOptions,
     GroupOptions,
@@ -29,16 +31,15 @@ from historian.options import (
     QueueOptions,
     RecallOptions,
 )
-from server.bare import BareSettings, read_bare_settings, read_config
+from server.bare import CONFIG_NAME, BareSettings, read_bare_settings, read_config
 from server.model_settings import ChatSettings, EmbeddingSettings, RerankSettings
 from server.server_settings import ServerSettings
 
-REASONS = {
-    "extra_forbidden": "there is no such setting",
-    "unexpected_keyword_argument": "there is no such setting",
-    "too_short": "name at least one",
-    "tuple_type": 'write a list, such as ["one", "two"]',
-}
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+NO_SUCH = ("extra_forbidden", "unexpected_keyword_argument")
+REASONS = {"too_short": "name at least one", "tuple_type": 'write a list, such as ["one", "two"]'}
 """Ours, where the words of pydantic are about Python."""
 
 
@@ -115,20 +116,63 @@ def load_settings(flags: Mapping[str, Any], environment: Mapping[str, str]) -> S
     """
     bare = read_bare_settings(flags, environment)
     top = {name: getattr(bare, name) for name in BareSettings._fields}
-    tables = {name: value for name, value in read_config(bare.data_dir).items() if name not in top}
+    file = read_config(bare.data_dir)
+    if "data_dir" in file:
+        lies = InvalidInputError("data_dir cannot be set in the file; use --data-dir or SHIGUAN_DATA_DIR.")
+        raise about(lies, bare.data_dir / CONFIG_NAME)
+    tables = {name: value for name, value in file.items() if name not in top}
     try:
         return Settings(**top, tables=tables)  # type: ignore[call-arg]
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "a setting"
-        reason = REASONS.get(first["type"]) or first["msg"].removeprefix("Value error, ")
-        raise InvalidInputError(f"The setting {where} is wrong: {reason}.") from None
+        parts = error.errors()[0]["loc"]
+        wrong = InvalidInputError(_sentence(error.errors()[0]))
+        raise (about(wrong, bare.data_dir / CONFIG_NAME) if _stands_in(file, parts) else wrong) from None
     except SettingsError as error:
         table = str(error).partition('"')[2].partition('"')[0]
         raise InvalidInputError(
             f"The setting {table} in the environment is wrong: send a JSON object, or SHIGUAN_{table.upper()}__NAME; "
             'a list is written as ["one", "two"].'
         ) from None
+
+
+def _sentence(wrong: ErrorDetails) -> str:
+    """Return what is wrong with a setting, and which one was probably meant by one that there is not."""
+    name = ".".join(str(part) for part in wrong["loc"]) or "a setting"
+    if wrong["type"] not in NO_SUCH:
+        reason = REASONS.get(wrong["type"]) or wrong["msg"].removeprefix("Value error, ")
+        return f"The setting {name} is wrong: {reason}."
+    meant = _meant(name)
+    return f"The setting {name} is wrong: there is no such setting{f'; did you mean {meant}?' if meant else '.'}"
+
+
+def _meant(name: str) -> str | None:
+    """Return a setting of the same table with a name that is near, or else one of the same name elsewhere."""
+    table, _, own = name[:120].rpartition(".")
+    known = [one.rpartition(".") for one in _names()]
+    near = difflib.get_close_matches(own, [other for place, _, other in known if place == table], n=1)
+    elsewhere = [f"{place}{dot}{other}" for place, dot, other in known if other == own]
+    return next(iter([*(f"{table}.{one}".lstrip(".") for one in near), *elsewhere]), None)
+
+
+def _names() -> Iterator[str]:
+    """Yield the names of all settings that can stand in the file, and of the tables that they stand in."""
+    for name, field in Settings.model_fields.items():
+        if name == "data_dir":
+            continue
+        yield name
+        table: Any = field.annotation
+        inner: dict[str, Any] = getattr(table, "model_fields", {}) or getattr(table, "__dataclass_fields__", {})
+        yield from (f"{name}.{one}" for one in inner)
+
+
+def _stands_in(file: Mapping[str, Any], parts: Sequence[int | str]) -> bool:
+    """Say whether a setting is one of the file that no variable of the environment takes the place of."""
+    inner: Any = file
+    for part in parts:
+        if not isinstance(inner, dict) or part not in inner:
+            return False
+        inner = inner[part]
+    return f"SHIGUAN_{'__'.join(map(str, parts))}".upper() not in os.environ
 
 
 def reread(settings: Settings) -> Settings:

@@ -5,10 +5,20 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from historian.errors import InvalidInputError
-from server.bare import BareSettings, given_setting, read_bare_settings, unknown_variables
+from historian.errors import InvalidInputError, ShiguanError, told
+from server.bare import (
+    BareSettings,
+    folder_alone,
+    given_setting,
+    meant_variable,
+    read_bare_settings,
+    read_config,
+    unknown_variables,
+)
 
 if TYPE_CHECKING:
     from historian.model import Scope
@@ -26,8 +36,55 @@ def settings_from(arguments: argparse.Namespace) -> Settings:
 
 
 def bare_settings_from(arguments: argparse.Namespace) -> BareSettings:
-    """Return the few settings that need the standard library only. Raises InvalidInputError."""
-    return read_bare_settings(_flags(arguments), os.environ)
+    """Return the few settings that need the standard library only.
+
+    While the file cannot be read and an owner runs, those that it runs on hold, and that is said.
+
+    Raises:
+        InvalidInputError, StoreError: as `read_bare_settings`.
+    """
+    return read_bare_settings(_flags(arguments), os.environ, _config_and_word)
+
+
+def config_in_force(folder: Path) -> Mapping[str, Any]:
+    """Return the settings file, or, while it cannot be read, what the running owner took from it last.
+
+    Raises:
+        InvalidInputError, StoreError: it cannot be read, and no owner runs that knows it.
+    """
+    return _config(folder, lambda _: None)
+
+
+def _config_and_word(folder: Path) -> Mapping[str, Any]:
+    kept = "shiguan: The changed settings have no effect, the former ones stay: "
+    return _config(folder, lambda error: complain(f"{kept}{told(error)}"))
+
+
+def _config(folder: Path, note: Callable[[ShiguanError], None]) -> Mapping[str, Any]:
+    try:
+        return read_config(folder)
+    except ShiguanError as error:
+        from server.owner.ask import former_config
+
+        former = former_config(folder)
+        if former is None:
+            raise
+        note(error)
+        return former
+
+
+def folder_from(arguments: argparse.Namespace) -> BareSettings:
+    """Return settings of which only the data folder is read: for what works whatever else is wrong."""
+    return folder_alone(_flags(arguments), os.environ)
+
+
+def wrong_settings(arguments: argparse.Namespace) -> ShiguanError | None:
+    """Return what is wrong with the settings of an owner, or None where nothing is. Slow, as `settings_from`."""
+    try:
+        settings_from(arguments)
+    except ShiguanError as error:
+        return error
+    return None
 
 
 def existing_settings_from(arguments: argparse.Namespace) -> BareSettings:
@@ -39,10 +96,21 @@ def existing_settings_from(arguments: argparse.Namespace) -> BareSettings:
         InvalidInputError: the folder that is named is not there, or as `bare_settings_from`.
     """
     settings = bare_settings_from(arguments)
+    _require_folder(arguments, settings)
+    return settings
+
+
+def existing_folder_from(arguments: argparse.Namespace) -> BareSettings:
+    """Return as `folder_from` what `existing_settings_from` returns in full. Raises InvalidInputError as it does."""
+    settings = folder_from(arguments)
+    _require_folder(arguments, settings)
+    return settings
+
+
+def _require_folder(arguments: argparse.Namespace, settings: BareSettings) -> None:
     is_named = given_setting("data_dir", _flags(arguments), os.environ) is not None
     if is_named and not settings.data_dir.is_dir():
         raise InvalidInputError(NO_MEMORY)
-    return settings
 
 
 def require_one_identity(arguments: argparse.Namespace, settings: Settings | BareSettings) -> None:
@@ -88,7 +156,15 @@ def context_request(settings: BareSettings, message: str, conversation_id: str |
 def tell_unknown_variables() -> None:
     """Say on stderr which variables of the environment look like settings and are none: a typo would go unnoticed."""
     for name in unknown_variables(os.environ):
-        complain(f"shiguan: There is no setting {name}; the variable has no effect.")
+        meant = meant_variable(name)
+        hint = f" Did you mean {meant}?" if meant else ""
+        complain(f"shiguan: There is no setting {name}; the variable has no effect.{hint}")
+
+
+def tell_terminal() -> None:
+    """Say on stderr that a host is waited for, where a person is on the other end of stdin and sees nothing happen."""
+    if sys.stdin is not None and sys.stdin.isatty():
+        complain("shiguan: waiting for an MCP host on standard input; see `shiguan install --help`. Ctrl-C ends it.")
 
 
 def log_to_stderr() -> None:

@@ -8,7 +8,7 @@ import sys
 import threading
 from dataclasses import dataclass, field
 
-from historian.errors import ShiguanError
+from historian.errors import ShiguanError, told
 from server.commands.common import bare_settings_from, complain
 from server.hooks.events import HOOKS, NAMES
 from server.hooks.payload import Payload
@@ -52,7 +52,7 @@ def _run(arguments: argparse.Namespace, said: _Said) -> None:
         if hook is not None:
             said.out = hook.run(bare_settings_from(arguments), payload)
     except ShiguanError as error:
-        complain(f"shiguan: {error}")
+        complain(f"shiguan: {told(error)}")
     finally:
         said.done.set()
 

@@ -15,7 +15,7 @@ from historian.errors import InvalidInputError
 from historian.work import scope_payload
 from historian.zones import load_zone, parse_instant
 from server.bare import BareSettings, credentials_mode
-from server.commands.common import bare_settings_from, complain, say, scope_of
+from server.commands.common import bare_settings_from, complain, config_in_force, say, scope_of
 from server.owner.ask import conversation
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ def _exchanges(settings: BareSettings) -> Exchanges:
     from historian.guard import Guard
     from server.imports.exchanges import Exchanges
 
-    return Exchanges(load_zone(settings.timezone), Guard(credentials_mode(settings.data_dir, os.environ)))
+    guard = Guard(credentials_mode(settings.data_dir, os.environ, config_in_force))
+    return Exchanges(load_zone(settings.timezone), guard)
 
 
 def _remember(exchanges: Exchanges, settings: BareSettings, *, dry: bool) -> None:

@@ -15,7 +15,7 @@ from historian.queue import Queue
 from historian.work import APPEND, scope_payload
 from historian.zones import load_zone
 from server.bare import credentials_mode
-from server.commands.common import bare_settings_from, complain, say, scope_of
+from server.commands.common import bare_settings_from, complain, config_in_force, say, scope_of
 from server.folder import QUEUES_NAME, make_folder
 
 CONSIDERED_LATER = (
@@ -41,7 +41,7 @@ def log_turn(arguments: argparse.Namespace) -> int:
         "content": content.strip(),
         "ts": arguments.ts or datetime.now(UTC).astimezone(zone).isoformat(),
     }
-    guard = Guard(credentials_mode(settings.data_dir, os.environ))
+    guard = Guard(credentials_mode(settings.data_dir, os.environ, config_in_force))
     message = guard.value(message, "The message")
     message["message_id"] = message_from(message, zone).message_id
     make_folder(settings.data_dir)

@@ -7,7 +7,13 @@ from collections.abc import Callable
 from functools import partial
 
 from historian.hold import FolderHold
-from server.commands.common import log_to_stderr, require_one_identity, settings_from, tell_unknown_variables
+from server.commands.common import (
+    log_to_stderr,
+    require_one_identity,
+    settings_from,
+    tell_terminal,
+    tell_unknown_variables,
+)
 from server.garbage import collect_nothing
 from server.toolsets import require_toolsets
 from server.wire import Wire, claim_stdio, leave_within
@@ -23,6 +29,7 @@ AFTERWARDS_SECONDS = 1.0
 def serve(arguments: argparse.Namespace) -> int:
     """Serve until the client closes stdin."""
     collect_nothing()
+    tell_terminal()
     wire = claim_stdio()  # before the imports below, of which any may print
     log_to_stderr()
     tell_unknown_variables()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import sys
 import time
@@ -13,10 +14,11 @@ from datetime import datetime
 from historian.errors import InvalidInputError
 from historian.ids import normalise_id
 from historian.zones import load_zone, parse_instant
-from server.commands.common import complain, say, settings_from
+from server.bare import token_file_name
+from server.commands.common import bare_settings_from, complain, config_in_force, folder_from, say
 from server.folder import make_folder
 from server.http.identity import ACT_AS, READ, SCOPES, WRITE
-from server.http.tokens import StoredToken, TokenFile
+from server.http.tokens import StoredToken, TokenFile, token_file_at
 
 NEVER = "never"
 _SPAN = re.compile(r"(\d{1,6})([dhm])\Z")
@@ -25,22 +27,23 @@ MAX_NAME_LENGTH = 100
 
 
 def manage_tokens(arguments: argparse.Namespace) -> int:
-    """Do what was asked. Only `create` prints a token, alone on stdout; nothing can tell it again."""
-    from server.http.verifying import token_file
+    """Do what was asked. Only `create` prints a token, alone on stdout; nothing can tell it again.
 
-    settings = settings_from(argparse.Namespace(data_dir=arguments.data_dir))
-    make_folder(settings.data_dir)
-    file = token_file(settings)
+    No setting counts but `server.token_file`: a server may run on with its former ones while others are wrong.
+    """
+    folder = folder_from(arguments).data_dir
+    make_folder(folder)
+    file = token_file_at(folder, token_file_name(folder, os.environ, config_in_force))
     match arguments.action:
         case "create":
-            return _create(file, arguments, settings.timezone)
+            return _create(file, arguments)
         case "list":
             return _list(file, as_json=arguments.json)
         case _:
             return _revoke(file, arguments.token_id)
 
 
-def _create(file: TokenFile, arguments: argparse.Namespace, timezone: str) -> int:
+def _create(file: TokenFile, arguments: argparse.Namespace) -> int:
     scopes = _scopes(arguments.scopes or ())
     if arguments.user is None and ACT_AS not in scopes:
         raise InvalidInputError(
@@ -52,7 +55,7 @@ def _create(file: TokenFile, arguments: argparse.Namespace, timezone: str) -> in
         scopes=scopes,
         name=" ".join((arguments.name or "").split())[:MAX_NAME_LENGTH] or None,
         timezone=load_zone(arguments.timezone).key if arguments.timezone else None,
-        expires_at=_expiry(arguments.expires, timezone, time.time()),
+        expires_at=_expiry(arguments, time.time()),
     )
     complain(f"Token {_told(stored)}. It is shown this once:")
     sys.stderr.flush()
@@ -91,18 +94,21 @@ def _scopes(named: Sequence[str]) -> list[str]:
     return [*dict.fromkeys(full.get(word, word) for word in words)] or [READ, WRITE]
 
 
-def _expiry(text: str, timezone: str, now: float) -> int | None:
+def _expiry(arguments: argparse.Namespace, now: float) -> int | None:
     """Return when a token ends, in epoch seconds: after a span from `now`, at a date, or never."""
+    text: str = arguments.expires
     if text == NEVER:
         return None
     span = _SPAN.match(text)
     if span is not None:
         ends = int(now) + int(span[1]) * _UNIT_SECONDS[span[2]]
     else:
+        zone = load_zone(bare_settings_from(argparse.Namespace(data_dir=arguments.data_dir)).timezone)
         try:
-            ends = int(parse_instant(text, load_zone(timezone))[0].timestamp())
+            ends = int(parse_instant(text, zone)[0].timestamp())
         except InvalidInputError:
-            raise InvalidInputError("--expires is wrong: send 90d, 12h, a date such as 2030-01-31, or never.") from None
+            wrong = "--expires is wrong: send 90d, 12h, 30m, a date such as 2030-01-31, or never."
+            raise InvalidInputError(wrong) from None
     if ends <= now:
         raise InvalidInputError("--expires is in the past; send a time to come, or never.")
     return ends

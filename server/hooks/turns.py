@@ -18,7 +18,7 @@ from historian.turn import Turn, fingerprint
 from historian.work import APPEND, END, job_payload, scope_payload
 from historian.zones import load_zone
 from server.bare import BareSettings, credentials_mode
-from server.commands.common import scope_of
+from server.commands.common import config_in_force, scope_of
 from server.folder import QUEUES_NAME, make_folder
 
 BATCH = 200
@@ -38,7 +38,7 @@ class TurnWriter:
         self._session_id = session_id
         self._zone = load_zone(settings.timezone)
         self._scope = scope_of(settings)
-        self._guard = Guard(credentials_mode(settings.data_dir, os.environ))
+        self._guard = Guard(credentials_mode(settings.data_dir, os.environ, config_in_force))
 
     def write(self, messages: Sequence[dict[str, Any]], *, consider: bool, answer: str | None) -> int:
         """Queue the messages, and with `answer` a memo of the turn; return how many messages.

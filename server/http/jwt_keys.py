@@ -12,7 +12,7 @@ import anyio
 import anyio.to_thread
 
 from historian.complaints import Complaints
-from historian.errors import InvalidInputError, IssuerUnreachableError, NotConfiguredError
+from historian.errors import InvalidInputError, IssuerUnreachableError, NotConfiguredError, about
 from server.paths import whole_path
 from server.server_settings import ServerSettings
 
@@ -191,7 +191,8 @@ def _read_key(settings: ServerSettings) -> Any:
                     f"The key of server.jwt_key_file is too short: {name} needs at least {_least(name)}."
                 )
     except OSError:
-        raise InvalidInputError("The file of server.jwt_key_file cannot be read.") from None
+        unread = InvalidInputError("The file of server.jwt_key_file cannot be read.")
+        raise about(unread, whole_path(settings.jwt_key_file)) from None
     except (jwt.PyJWTError, ValueError, TypeError, KeyError):
         raise InvalidInputError(
             "The file of server.jwt_key_file holds no key for server.jwt_algorithms; a public key must be PEM."

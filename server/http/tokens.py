@@ -22,6 +22,7 @@ from typing import Any
 from historian.durable import DiskErrors, write_durably
 from historian.errors import NotFoundError, StoreError
 from historian.hold import try_lock
+from server.paths import whole_path
 
 TOKENS_NAME = "tokens.json"
 PREFIX = "shiguan_"
@@ -157,6 +158,11 @@ class TokenFile:
         document = {"format": FORMAT, "version": VERSION, "tokens": [asdict(token) for token in tokens]}
         write_durably(self._path, json.dumps(document, indent=1).encode("ascii"))
         self._refresh()
+
+
+def token_file_at(folder: Path, named: str) -> TokenFile:
+    """Return the tokens file: the one that `server.token_file` names, or that of the data folder."""
+    return TokenFile(whole_path(named) if named else folder / TOKENS_NAME)
 
 
 def _digest(text: str) -> str:

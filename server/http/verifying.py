@@ -11,8 +11,7 @@ from historian.complaints import Complaints
 from historian.errors import NotConfiguredError, StoreError
 from server.http.identity import Identity
 from server.http.jwt_tokens import make_jwt_verifier
-from server.http.tokens import PREFIX, TOKENS_NAME, TokenFile
-from server.paths import whole_path
+from server.http.tokens import PREFIX, TokenFile, token_file_at
 from server.settings import Settings
 
 NO_VERIFIER = (
@@ -82,8 +81,7 @@ class FirstOf:
 
 def token_file(settings: Settings) -> TokenFile:
     """Return the tokens file: the configured one, or that of the data folder."""
-    named = settings.server.token_file
-    return TokenFile(whole_path(named) if named else settings.data_dir / TOKENS_NAME)
+    return token_file_at(settings.data_dir, settings.server.token_file)
 
 
 def make_verifier(settings: Settings, audience: str) -> Verifier | None:

@@ -6,9 +6,10 @@ import json
 import socket
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from historian.errors import InvalidInputError, StoreError
+from historian.errors import InvalidInputError, ShiguanError, StoreError
 from server.bare import BareSettings
 from server.owner.address import connect, read_token
 from server.owner.attach import START_SECONDS, attach, introduce, refuse_stopped
@@ -81,3 +82,14 @@ def ask_running(settings: BareSettings, request: Mapping[str, Any]) -> dict[str,
         return talk.ask(request)
     finally:
         talk.close()
+
+
+def former_config(folder: Path) -> Mapping[str, Any] | None:
+    """Return what the running owner took last from the settings file, or None where there is none that can tell."""
+    nobody = BareSettings(folder, "local", (), "UTC", ())
+    try:
+        answer = ask_running(nobody, {"op": "settings"})
+    except ShiguanError:
+        return None
+    former = answer.get("file") if answer is not None else None
+    return former if isinstance(former, dict) else None

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from historian.durable import DiskErrors
-from historian.errors import InvalidInputError, StoreError
+from historian.errors import PATH, InvalidInputError, ShiguanError, StoreError, about
 from historian.hold import try_lock
 from historian.liveness import is_stopped
 from server.bare import BareSettings
@@ -145,7 +145,7 @@ class Starter:
             if self._has_turn() and (self._process is None or self._process.poll() is not None):
                 self._start()
             time.sleep(POLL_SECONDS)
-        raise StoreError(_last_word(self._folder, self._log_start))
+        raise _last_word(self._folder, self._log_start)
 
     def wait_for_turn(self) -> None:
         """Return once no other client may start an owner, or the time is up."""
@@ -162,7 +162,7 @@ class Starter:
         if self._process is not None and self._process.returncode < 0:
             self._killed += 1
         if self._process is not None and (self._process.returncode > 0 or self._killed == MAX_KILLED):
-            raise StoreError(_last_word(self._folder, self._log_start))
+            raise _last_word(self._folder, self._log_start)
         self._process, self._log_start = start_owner(self._folder)
 
 
@@ -198,7 +198,7 @@ def _open_lock(path: Path) -> int:
         return os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
 
 
-def _last_word(folder: Path, since: int) -> str:
+def _last_word(folder: Path, since: int) -> ShiguanError:
     """Return why an owner did not come up: its last word, when it left one in the log after byte `since`."""
     try:
         with (folder / LOG_NAME).open("rb") as log:
@@ -207,4 +207,7 @@ def _last_word(folder: Path, since: int) -> str:
     except OSError:
         lines = []
     said = [line.removeprefix("shiguan: ") for line in lines if line.startswith("shiguan: ")]
-    return said[-1] if said else NO_ANSWER
+    if not said:
+        return StoreError(NO_ANSWER)
+    sentence, _, path = said[-1].partition(PATH)
+    return about(StoreError(sentence), path) if path else StoreError(sentence)

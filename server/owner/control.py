@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import anyio.to_thread
 from anyio.abc import SocketStream
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-from historian.errors import InvalidInputError, ShiguanError
+from historian.errors import InvalidInputError, NotFoundError, ShiguanError
 from historian.session import Session
 from historian.work import scope_from
 from server.household import Household
@@ -34,6 +33,8 @@ from server.tools.recall_results import view_answer
 Operation = Callable[[Mapping[str, Any]], dict[str, Any]]
 Link = Callable[[], Awaitable[str]]
 """Makes an address that opens the pages once, for whoever asks over a connection."""
+NO_EVENT_HERE = "There is no event with this id in this scope; `shiguan export` and `shiguan profile show` tell ids."
+"""What a person is told, who has not the tools of a model."""
 
 
 class Control:
@@ -62,6 +63,7 @@ class Control:
             "audit": LookingAfter(household).audit,
             "remember": RememberRequests(household).answer,
             "group": GroupRequests(household).answer,
+            "settings": lambda _: {"file": household.watch.former()},
         }
 
     async def serve(self, lines: BufferedByteReceiveStream, stream: SocketStream, link: Link) -> None:
@@ -123,7 +125,12 @@ class Control:
 
     def _forget(self, request: Mapping[str, Any]) -> dict[str, Any]:
         memory = self._household.memory.of(scope_from(request["scope"]), Session(timezone=str(request["timezone"])))
-        done = memory.forget(**request["what"], confirm=str(request.get("confirm", "")))
+        try:
+            done = memory.forget(**request["what"], confirm=str(request.get("confirm", "")))
+        except NotFoundError as error:
+            from historian.forget_selection import NO_EVENT
+
+            raise NotFoundError(NO_EVENT_HERE if str(error) == NO_EVENT else str(error)) from None
         return {
             "done": done.done,
             "counts": dict(done.counts),
@@ -151,12 +158,7 @@ class Control:
         return {"embedded": self._household.reindex(), "embedder": self._household.engine.embedder.identity}
 
     def _examine(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        report = self._household.doctor.run(fix=bool(request.get("fix")))
-        return {
-            "healthy": report.is_healthy,
-            "fixed": [asdict(finding) for finding in report.fixed],
-            "findings": [asdict(finding) for finding in report.left],
-        }
+        return self._household.doctor.run(fix=bool(request.get("fix"))).answer()
 
     def _backup(self, request: Mapping[str, Any]) -> dict[str, Any]:
         made = self._household.back_up(Path(str(request["file"])))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from server import __version__
-from server.bare import BareSettings
+from server.bare import BareSettings, unknown_variables
 
 IDENTITY_VARIABLES = frozenset(
     {
@@ -58,10 +58,11 @@ def digests(environment: Mapping[str, str]) -> dict[str, str]:
     """Return name → digest of every setting in the environment: values may be secret, that they differ is not."""
     import hashlib
 
+    left_out = IDENTITY_VARIABLES.union(unknown_variables(environment))
     return {
         name: hashlib.sha256(value.encode("utf-8", "surrogateescape")).hexdigest()[:16]
         for name, value in environment.items()
-        if name.startswith("SHIGUAN_") and name not in IDENTITY_VARIABLES
+        if name.startswith("SHIGUAN_") and name not in left_out
     }
 
 

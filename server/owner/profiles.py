@@ -114,7 +114,9 @@ class ProfileRequests:
 
 def _entity(request: Request) -> Owner:
     kind, colon, identifier = str(request.get("entity", "")).partition(":")
-    if not colon or kind not in ("user", "group"):
+    if not colon:
+        raise InvalidInputError(f"Name a profile as user:ID or group:ID; did you mean user:{kind}?")
+    if kind not in ("user", "group"):
         raise InvalidInputError("Name a profile as user:ID or group:ID.")
     return Owner("group" if kind == "group" else "user", normalise_id(identifier, "id of a profile"))
 

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, NamedTuple
 
-from historian.errors import ShiguanError
+from historian.errors import ShiguanError, told
 from server.owner.attach import Attachment
 
 CHUNK = 262_144
@@ -138,7 +138,7 @@ class Pump:
             try:
                 return self._attach()
             except ShiguanError as error:
-                sys.stderr.write(f"shiguan: {error}\n")
+                sys.stderr.write(f"shiguan: {told(error)}\n")
                 self._refuse(self._all_waiting(), str(error))
             with wire.changed:
                 wire.changed.wait_for(lambda: wire.in_flight or self._leaving.is_set())

@@ -26,15 +26,22 @@ def add_command(
     return parser
 
 
-def add_identity(parser: argparse.ArgumentParser) -> None:
-    """Let a command be told on whose behalf it is given."""
+TOOLSETS = "further toolsets, separated by commas: host, pinned, recall, group, admin (core and evidence: always)"
+"""What `--toolsets` says; the names are held to those that there are by a test."""
+BINDING = "a group of the user; one binds the requests to it, several only make them readable"
+READING = "look into this group only; several make what the user said in them readable beside the rest"
+INTO = "the group that it belongs to, instead of the user alone; several only allow what names them itself"
+
+
+def add_identity(parser: argparse.ArgumentParser, group: str = BINDING) -> None:
+    """Let a command be told on whose behalf it is given. `group` is what naming a group does."""
     parser.add_argument("--user", help="whose memory (default: $SHIGUAN_USER_ID, else the operating-system user)")
     parser.add_argument(
         "--group",
         action="append",
         dest="groups",
         metavar="GROUP",
-        help="a group of the user; one binds the request to it, several only make them readable ($SHIGUAN_GROUPS)",
+        help=f"{group} ($SHIGUAN_GROUPS)",
     )
     parser.add_argument("--name", help="the user's name, by which statements call them ($SHIGUAN_USER_NAME)")
     parser.add_argument("--timezone", help="IANA name, for example Asia/Shanghai (default: the system's)")

@@ -37,7 +37,7 @@ def _add_group(commands: Commands) -> None:
         ("diff", "The same as differences, oldest first; of one statement from version to version."),
     ):
         parser = add_command(actions, name, run, about, below=True)
-        add_identity(parser)
+        add_identity(parser, "the group; exactly one")
         if name in ("history", "diff"):
             parser.add_argument("memory_id", nargs="?" if name == "diff" else None, help="from `group list`")
         if name in ("changes", "diff"):
@@ -56,6 +56,6 @@ def _add_evolve(commands: Commands) -> None:
 
     text = "Let the chat model revise what is known of a group by what was said since the last time."
     parser = add_command(commands, "evolve", run, text)
-    add_identity(parser)
+    add_identity(parser, "the group; exactly one")
     parser.add_argument("--since", metavar="TIME", help="read again what was said from this time on (default: the new)")
     parser.add_argument("--json", action="store_true", help="print one JSON object, as the tool answers it")

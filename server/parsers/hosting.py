@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from server.parsers.common import add_command, add_identity
+from server.parsers.common import TOOLSETS, add_command, add_identity
 
 if TYPE_CHECKING:
     from server.parsers.common import Commands
@@ -45,7 +45,7 @@ def _add_install(commands: Commands) -> None:
     text = "Write the memory into the settings of an agent host; a copy of what was there is kept."
     parser = add_command(commands, "install", run, text)
     add_identity(parser)
-    parser.add_argument("--toolsets", help="further toolsets for this host, separated by commas")
+    parser.add_argument("--toolsets", metavar="NAMES", help=TOOLSETS)
     _add_host(parser)
     parser.add_argument("--hooks", action="store_true", help="claude-code: the hooks too, as the plugin has them")
 

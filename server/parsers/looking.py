@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from server.parsers.common import add_command, add_identity
+from server.parsers.common import READING, add_command, add_identity
 
 if TYPE_CHECKING:
     from server.parsers.common import Commands
@@ -21,7 +21,7 @@ def _add_context(commands: Commands) -> None:
         return show_context(arguments)
 
     parser = add_command(commands, "context", run, "Print what to know before answering a message: for a host's hooks.")
-    add_identity(parser)
+    add_identity(parser, READING)
     parser.add_argument("message", nargs="?", help="the message, or - to read it from stdin")
     parser.add_argument("--conversation", metavar="ID", help="the conversation it is part of (default: the latest one)")
     parser.add_argument("--group-name", metavar="NAME", help="how the group is called")
@@ -50,7 +50,7 @@ def _add_search(commands: Commands) -> None:
         return search(arguments)
 
     parser = add_command(commands, "search", run, "Search the raw messages.")
-    add_identity(parser)
+    add_identity(parser, READING)
     parser.add_argument("query", help='a question; with --mode lexical words, "phrases", AND, OR, NOT')
     parser.add_argument("--since", help="only messages from this time on: ISO 8601, or a date")
     parser.add_argument("--until", help="only messages before this time; a date includes its day")

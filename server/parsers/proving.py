@@ -28,7 +28,7 @@ def _add_verify(commands: Commands) -> None:
 
     text = "Check a memory view against the record; exit code 1 when something in it is not proven."
     parser = add_command(commands, "verify", run, text)
-    add_identity(parser)
+    add_identity(parser, "a group whose messages may prove it too; of one group, they alone")
     parser.add_argument("file", help="the view as JSON, or - to read it from stdin")
     parser.add_argument("--json", action="store_true", help="print one JSON object, as the tool answers it")
 

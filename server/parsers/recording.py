@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from server.parsers.common import add_command, add_identity
+from server.parsers.common import INTO, add_command, add_identity
 
 if TYPE_CHECKING:
     from server.parsers.common import Commands
@@ -30,7 +30,7 @@ def _add_log(commands: Commands) -> None:
         return log_turn(arguments)
 
     parser = add_command(commands, "log", run, "Put one chat turn into the record: for a host's hooks.")
-    add_identity(parser)
+    add_identity(parser, "the group that it was said in; several only name groups of the user")
     parser.add_argument("content", help="what was said, or - to read it from stdin")
     parser.add_argument("--role", choices=("user", "assistant", "system", "tool"), default="user")
     parser.add_argument("--conversation", default="log", help="conversation id (default: log)")
@@ -52,7 +52,7 @@ def _add_import(commands: Commands) -> None:
     parser = add_command(
         commands, "import", run, "Import chats and memories of other programs; repeating it changes nothing."
     )
-    add_identity(parser)
+    add_identity(parser, INTO)
     parser.add_argument("paths", nargs="+", metavar="PATH", help="files, folders or zip archives, or - for stdin")
     parser.add_argument(
         "--format",
@@ -80,7 +80,7 @@ def _add_migrate(commands: Commands) -> None:
     parser = add_command(
         commands, "migrate", run, "Take in the end_summaries.json of an earlier memory, each turn once."
     )
-    add_identity(parser)
+    add_identity(parser, INTO)
     parser.add_argument("file", help="a JSON list of texts, or of objects with summary, timestamp and location")
     parser.add_argument("--place", metavar="NAME", help="only records of this place, as the file names it")
     parser.add_argument("--dry-run", action="store_true", help="read and check everything, store nothing")
@@ -96,7 +96,7 @@ def _add_export(commands: Commands) -> None:
     parser = add_command(
         commands, "export", run, "Write everything of a user or group, to read or to import elsewhere."
     )
-    add_identity(parser)
+    add_identity(parser, "write what belongs to this group, instead of what is the user's own")
     parser.add_argument("target", nargs="?", metavar="FOLDER", help="the folder to write to (default: stdout)")
     parser.add_argument(
         "--format", choices=("jsonl", "markdown"), default="jsonl", help="jsonl can be imported again (default)"
@@ -111,7 +111,7 @@ def _add_forget(commands: Commands) -> None:
 
     text = "Forget messages or events, whatever rests on them, and every trace of them on the disk."
     parser = add_command(commands, "forget", run, text)
-    add_identity(parser)
+    add_identity(parser, "forget in this group, instead of what is the user's own")
     parser.add_argument("--message", action="append", dest="messages", metavar="ID", help="a message; may be repeated")
     parser.add_argument("--event", metavar="ID", help="an event, with all events that say the same")
     parser.add_argument("--conversation", metavar="ID", help="a conversation, or the part of it that the others narrow")

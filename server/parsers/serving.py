@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from server.parsers.common import add_command, add_identity
+from historian.errors import InvalidInputError
+from server.parsers.common import TOOLSETS, add_command, add_identity
 from server.parsers.parser import add_data_dir
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ def _add_serve(commands: Commands) -> None:
             from server.commands.serving_http import serve_over_http
 
             return serve_over_http(arguments)
+        if arguments.host is not None or arguments.port is not None:
+            raise InvalidInputError("--host and --port are for serving over HTTP; add --http, or leave them out.")
         if arguments.standalone:
             from server.commands.serve import serve
 
@@ -51,9 +54,7 @@ def _add_serve(commands: Commands) -> None:
         default=None,
         help="the host says in the _meta of each call whose it is, instead of --user and --group ($SHIGUAN_TRUST_HOST)",
     )
-    parser.add_argument(
-        "--toolsets", help="further toolsets, separated by commas (default: only those that are always published)"
-    )
+    parser.add_argument("--toolsets", metavar="NAMES", help=f"{TOOLSETS} ($SHIGUAN_TOOLSETS)")
 
 
 def _add_owner(commands: Commands) -> None:
@@ -82,7 +83,7 @@ def _add_token(commands: Commands) -> None:
     parser.add_argument("--group", action="append", dest="groups", metavar="GROUP", help="a group the user may read")
     scopes = "read, write, admin or act-as (default: read and write)"
     parser.add_argument("--scope", action="append", dest="scopes", metavar="SCOPE", help=scopes)
-    parser.add_argument("--expires", default="365d", help="90d, 12h, a date, or never (default: 365d)")
+    parser.add_argument("--expires", default="365d", help="90d, 12h, 30m, a date, or never (default: 365d)")
     parser.add_argument("--name", help="the user's name, by which statements call them")
     parser.add_argument("--timezone", help="the user's IANA time zone (default: the server's)")
     parser = add_command(actions, "list", run, "Show all tokens but for what is secret.", below=True)

@@ -53,6 +53,7 @@ def test_a_sound_memory_is_well_in_every_part(tmp_path: Path) -> None:
         assert {(one.check, one.severity) for one in report.left} == {
             (name, "ok")
             for name in (
+                "settings",
                 "database",
                 "words",
                 "groups",

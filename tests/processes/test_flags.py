@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.kit.clients import House
+from tests.kit.stdio import CEILING, SHIGUAN, environment
 
 pytestmark = [pytest.mark.process, pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")]
 
@@ -77,15 +80,41 @@ def test_each_flag_that_narrows_or_opens_does_so(tmp_path: Path) -> None:
 
         foreseen = house.command("forget", "--conversation", "cats", "--until", "2026-02-21", "--dry-run").stdout
         assert foreseen.startswith(b"This would be forgotten: 1 message.\n"), foreseen
+        unknown = house.command("forget", "--event", "nope", "--yes", code=1).stderr.decode()
+        assert "`shiguan export`" in unknown, "a person has no tool search_events"
+        exported = house.command("export").stdout.splitlines()
+        [event, *_] = [json.loads(line)["event_id"] for line in exported if json.loads(line)["kind"] == "event"]
+        assert b"1 event" in house.command("forget", "--event", event, "--dry-run").stdout
         link = house.command("ui", "--open").stdout
         assert opened.read_bytes() == link
 
 
 def test_a_variable_that_is_no_setting_is_told_of_and_stops_nobody(tmp_path: Path) -> None:
     """As a typo in the file is; the status, a client and a server of its own each say it once."""
-    told = "There is no setting SHIGUAN_DATADIR; the variable has no effect."
-    with House(tmp_path / "data", env={"SHIGUAN_DATADIR": "x"}) as house:
-        client = house.ready()
+    told = "There is no setting SHIGUAN_DATADIR; the variable has no effect. Did you mean SHIGUAN_DATA_DIR?"
+    with House(tmp_path / "data") as house:
+        house.ready()
+        client = house.ready(env={"SHIGUAN_DATADIR": "x"})
         assert client.said(told)
-        assert house.command("status").stderr.decode().count(told) == 1
+        client.leave()
+        assert "differs" not in client.stderr, "it is no setting of the owner's either"
         assert client.stderr.count(told) == 1
+        house.env["SHIGUAN_DATADIR"] = "x"
+        assert house.command("status").stderr.decode().count(told) == 1
+
+
+@pytest.mark.parametrize("how", [[], ["--standalone"]])
+def test_a_person_at_a_terminal_is_told_that_a_host_is_waited_for(tmp_path: Path, how: list[str]) -> None:
+    """On stderr, and only there; a host at the other end of a pipe is told nothing."""
+    line = b"shiguan: waiting for an MCP host on standard input; see `shiguan install --help`. Ctrl-C ends it.\n"
+    with House(tmp_path / "data") as house:
+        person, terminal = os.openpty()
+        command = [SHIGUAN, "serve", *how, "--data-dir", str(house.folder)]
+        with subprocess.Popen(command, stdin=terminal, stdout=-1, stderr=-1, env=environment("fast")) as process:
+            os.close(terminal)
+            assert process.stderr is not None
+            assert process.stderr.readline() == line
+            os.close(person)
+            out, _ = process.communicate(timeout=CEILING)
+            assert out == b""
+        assert line not in house.command("serve", *how).stderr

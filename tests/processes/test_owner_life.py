@@ -288,15 +288,16 @@ def test_a_folder_that_cannot_be_written_is_named_in_one_sentence(tmp_path: Path
         [*served, "--data-dir", str(folder)], input=b"", capture_output=True, env=environment(), timeout=60, check=False
     )
     assert done.returncode == 1
-    assert done.stderr == (
-        b"shiguan: The data folder cannot be written; make it writable for this user and try again.\n"
-    )
+    said = b"shiguan: The data folder cannot be written; make it writable for this user and try again. The path: "
+    assert done.stderr.startswith(said + os.fsencode(folder))
+    assert done.stderr.count(b"\n") == 1
 
 
 def test_a_folder_that_is_a_file_is_named_in_one_sentence(house: House) -> None:
     house.folder.write_text("not a folder")
     done = house.command("serve", code=1)
-    assert done.stderr == b"shiguan: The data folder is a file; name a folder with --data-dir.\n"
+    said = b"shiguan: The data folder is a file; name a folder with --data-dir. The path: "
+    assert done.stderr == said + os.fsencode(house.folder) + b"\n"
 
 
 def test_a_very_long_path_has_its_socket_in_a_private_folder(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_a_person_reads_compares_and_rolls_back_profiles_while_a_client_works(ho
     assert profile("rollback", "user:alice", "--revision", done["undo"]).count("爬山") == 1
     assert texts(client) == ["Alice keeps three bees.", "爱丽丝喜欢爬山。"]
     assert "no profile" in profile.refused("show", "user:nobody")
-    assert "user:ID" in profile.refused("show", "alice")
+    assert "user:ID or group:ID; did you mean user:alice?" in profile.refused("show", "alice")
     assert "Traceback" not in profile.refused("rollback", "--revision", "../../etc/passwd")
 
 

@@ -131,6 +131,8 @@ def refusal(folder: Path) -> str:
         assert server.wait_exit() == 1
         assert server.lines == []
         (line,) = server.stderr.splitlines()
+    line, _, path = line.partition(" The path: ")
+    assert not path or path.startswith(str(folder))
     assert line.startswith("shiguan: ")
     assert line.endswith(".")
     assert str(folder) not in line

@@ -12,6 +12,7 @@ import pytest
 
 from server import __version__
 from server.cli import FAMILIES, main, make_parser
+from server.toolsets import TOOLSETS
 
 
 def parsed(*arguments: str) -> dict[str, object]:
@@ -84,6 +85,71 @@ def test_what_is_wrong_stays_wrong(line: list[str], capsys: pytest.CaptureFixtur
         make_parser().parse_args(line)
     assert left.value.code == 2
     assert "usage: shiguan" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "usage"),
+    [
+        (["serve", "--bogus"], "usage: shiguan serve [-h]"),
+        (["profile", "show", "--user", "mara"], "usage: shiguan profile show [-h]"),
+        (["profile", "review", "list", "more"], "usage: shiguan profile review list [-h]"),
+        (["token", "--bogus", "list"], "usage: shiguan token [-h]"),
+        (["search", "茶", "--bogus", "--", "x"], "usage: shiguan search [-h]"),
+        (["--bogus", "serve"], "usage: shiguan [-h]"),
+    ],
+)
+def test_what_a_command_does_not_know_is_refused_with_the_usage_of_that_command(
+    line: list[str], usage: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        make_parser().parse_args(line)
+    assert left.value.code == 2
+    assert capsys.readouterr().err.startswith(usage)
+
+
+@pytest.mark.parametrize(
+    "line", [["status", "--data", "X"], ["search", "x", "--lim", "3"], ["token", "list", "--js"], ["--vers"]]
+)
+def test_an_option_is_written_out(line: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        make_parser().parse_args(line)
+    assert left.value.code == 2
+    assert "usage: shiguan" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["status", "serve", "doctor", "token list", "owner stop", "restore x", "log x"])
+def test_an_empty_name_of_a_data_folder_is_refused_in_a_sentence(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*command.split(), "--data-dir", ""]) == 1
+    assert capsys.readouterr().err == "shiguan: --data-dir is empty; name a folder, or leave it out.\n"
+
+
+@pytest.mark.parametrize("flags", [["--port", "8000"], ["--host", "127.0.0.1"], ["--standalone", "--port", "0"]])
+def test_an_address_without_http_is_refused_in_a_sentence(
+    flags: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["serve", "--data-dir", str(tmp_path / "data"), *flags]) == 1
+    assert "add --http" in capsys.readouterr().err
+    assert not (tmp_path / "data").exists()
+
+
+def test_the_help_of_toolsets_names_all_that_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("serve", "install"):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        told = capsys.readouterr().out.partition("further toolsets")[2].partition("--")[0]
+        assert {name for name in TOOLSETS if name in told} == {*TOOLSETS}
+
+
+def test_what_naming_a_group_does_is_told_of_each_command(capsys: pytest.CaptureFixture[str]) -> None:
+    told = {}
+    for command in ("import", "export", "forget", "search", "log", "serve", "evolve"):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        told[command] = " ".join(capsys.readouterr().out.partition("--group GROUP ")[2].partition("--name")[0].split())
+    assert len({*told.values()}) == len(told)
+    assert all(text.endswith("($SHIGUAN_GROUPS)") for text in told.values())
 
 
 def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -262,6 +262,7 @@ def test_settings_that_would_let_anybody_in_are_refused_at_the_start(
         make_jwt_verifier(settings(**filled), AUDIENCE)
     assert words in str(caught.value)
     assert str(tmp_path) not in str(caught.value)
+    assert caught.value.path == (str(tmp_path / "absent") if "absent" in str(given) else None)
 
 
 # ---- over the wire

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from historian.errors import InvalidInputError, StoreError
-from server.bare import TABLES, VARIABLES, unknown_variables
+from historian.errors import InvalidInputError, StoreError, told
+from server.bare import TABLES, VARIABLES, meant_variable, token_file_name, unknown_variables
 from server.settings import Settings, load_settings
 from server.toolsets import TOOLSETS, published
 
@@ -32,7 +32,7 @@ def refused(folder: Path, toml: str = "", environment: Mapping[str, str] | None 
         load(folder, toml, environment, **flags)
     sentence = str(caught.value)
     assert "\n" not in sentence
-    assert sentence.endswith(".")
+    assert sentence.endswith((".", "?"))
     assert str(folder) not in sentence
     assert "pydantic" not in sentence.lower()
     return sentence
@@ -197,6 +197,69 @@ def test_a_variable_that_is_no_setting_is_known_for_one() -> None:
     wrong = ["SHIGUAN_CHATT__MODEL", "SHIGUAN_DATADIR", "SHIGUAN_USERID"]
     others = ["SHIGUAN_QUERY__AUTO_TOP_K", "SHIGUAN_QUERY__NOPE", "PATH", "XSHIGUAN_"]  # of a table each is checked
     assert unknown_variables(dict.fromkeys([*known, *wrong, *others], "1")) == wrong
+
+
+def test_a_variable_that_is_near_a_setting_brings_to_mind_which() -> None:
+    for wrong, meant in (
+        ("SHIGUAN_DATADIR", "SHIGUAN_DATA_DIR"),
+        ("SHIGUAN_CHATT__MODEL", "SHIGUAN_CHAT__MODEL"),
+        ("SHIGUAN_XYZZY", None),
+    ):
+        assert meant_variable(wrong) == meant
+
+
+@pytest.mark.parametrize(
+    ("toml", "hint"),
+    [
+        ("timezon = 'UTC'", "there is no such setting; did you mean timezone?"),
+        ("[query]\nauto_topk = 3", "there is no such setting; did you mean query.auto_top_k?"),
+        ("auto_top_k = 3", "there is no such setting; did you mean query.auto_top_k?"),
+        ("[servr]\nport = 1", "there is no such setting; did you mean server?"),
+        ("[embedding]\napi_kee = 'sk-secret'", "there is no such setting; did you mean embedding.api_key?"),
+        ("xyzzy = 1", "there is no such setting."),
+        ("data_dir = '/elsewhere'", "data_dir cannot be set in the file; use --data-dir or SHIGUAN_DATA_DIR."),
+    ],
+)
+def test_an_unknown_setting_is_refused_with_the_one_that_was_probably_meant(
+    tmp_path: Path, toml: str, hint: str
+) -> None:
+    sentence = refused(tmp_path, toml)
+    assert sentence.endswith(hint)
+    assert "/elsewhere" not in sentence
+
+
+def test_the_path_of_a_wrong_file_stands_beside_the_sentence_and_not_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "shiguan.toml"
+    for toml in ("this is no toml", "timezon = 'UTC'", "[query]\nauto_top_k = -1", "data_dir = '/x'"):
+        with pytest.raises(InvalidInputError) as caught:
+            load(tmp_path, toml)
+        assert told(caught.value) == f"{caught.value} The path: {file}"
+    monkeypatch.setenv("SHIGUAN_QUERY__NOPE", "1")
+    with pytest.raises(InvalidInputError) as caught:
+        load(tmp_path)
+    assert told(caught.value) == str(caught.value), "it is not the file that is wrong"
+
+
+def test_a_data_folder_named_by_an_unset_variable_is_refused() -> None:
+    for empty in ("", " "):
+        with pytest.raises(InvalidInputError, match="--data-dir is empty"):
+            load_settings({"data_dir": empty}, {"SHIGUAN_DATA_DIR": "/elsewhere"})
+
+
+def test_where_tokens_lie_is_read_past_whatever_else_is_wrong(tmp_path: Path) -> None:
+    toml = "timezone = 8\n[server]\nport = 'many'\ntoken_file = 'file'\n"
+    (tmp_path / "shiguan.toml").write_text(toml, "utf-8")
+    assert token_file_name(tmp_path, {}) == "file"
+    in_json = {"SHIGUAN_SERVER": '{"token_file": "令牌"}'}
+    assert token_file_name(tmp_path, in_json) == "令牌"
+    assert token_file_name(tmp_path, {**in_json, "SHIGUAN_SERVER__TOKEN_FILE": "one"}) == "one"
+    assert token_file_name(tmp_path, {"SHIGUAN_SERVER": "["}) == "file"
+    assert token_file_name(tmp_path / "new", {}) == ""
+    (tmp_path / "shiguan.toml").write_text("[server]\ntoken_file = 7\n", "utf-8")
+    with pytest.raises(InvalidInputError, match=r"server\.token_file is wrong"):
+        token_file_name(tmp_path, {})
 
 
 def test_all_settings_are_known_without_loading_them() -> None:
