@@ -10,7 +10,8 @@ from historian.calibration import CalibrationFile
 from historian.chat import Chat, ChatCall
 from historian.chat_client import OpenAIChat
 from historian.clock import Clock
-from historian.embed import BuiltinEmbedder, Embedder, Endpoint, OpenAIEmbedder
+from historian.embed import BuiltinEmbedder, Embedder
+from historian.embed_openai import Endpoint, OpenAIEmbedder
 from historian.errors import InvalidInputError, NotConfiguredError
 from historian.rerank import HttpReranker, Reranker
 from prompts import PromptError, PromptLibrary

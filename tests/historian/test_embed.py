@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from historian.calibration import CalibrationFile
-from historian.embed import BuiltinEmbedder, Endpoint, OpenAIEmbedder, clean
+from historian.embed import BuiltinEmbedder, clean
 from historian.embed_fake import HashingEmbedder
+from historian.embed_openai import Endpoint, OpenAIEmbedder
 from historian.endpoint import retry_after
 from historian.errors import ModelError, PermanentModelError, RetryableModelError
 from tests.kit.endpoint import FakeEndpoint, Reply, failing, hashed
