@@ -122,11 +122,9 @@ class MessageSearch:
         said = bool(query.text.strip())
         if query.top_k < 1 or not (said or query.vector is not None):
             return RankedMessages(())
-        if query.mode == "lexical":
-            with self._turn:
-                return RankedMessages(self._by_words(query))
-        with self._retrieval.searching() if query.vector is None else self._turn:
-            return self._searched(query, said)
+        embeds = query.mode != "lexical" and query.vector is None
+        with self._retrieval.searching() if embeds else self._turn:
+            return RankedMessages(self._by_words(query)) if query.mode == "lexical" else self._searched(query, said)
 
     def _searched(self, query: MessageQuery, said: bool) -> RankedMessages:
         asked_at = query.asked_at or SystemClock().now()

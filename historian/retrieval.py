@@ -117,7 +117,7 @@ class Retrieval:
         """
         if says_nothing(text) or not reach:
             return Hits({}, ())
-        with self.turn:
+        with self.searching():
             return self._found(_Asked(collection, reach, limit, since, until), text, patience)
 
     def _found(self, asked: _Asked, text: str, patience: float) -> Hits:
