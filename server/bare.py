@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from historian.errors import InvalidInputError, StoreError, about
 from historian.ids import normalise_id
+from server.json_object import object_in
 from server.paths import whole_path
 
 if TYPE_CHECKING:
@@ -188,21 +189,13 @@ def token_file_name(folder: Path, environment: Mapping[str, str], read: Reading 
     """
     named: Any = environment.get("SHIGUAN_SERVER__TOKEN_FILE")
     if named is None:
-        named = _in_json(environment.get("SHIGUAN_SERVER", "")).get("token_file")
+        named = object_in(environment.get("SHIGUAN_SERVER", "")).get("token_file")
     if named is None:
         table = (read or read_config)(folder).get("server")
         named = table.get("token_file", "") if isinstance(table, dict) else ""
     if not isinstance(named, str):
         raise InvalidInputError("The setting server.token_file is wrong: it must be the path of a file, as a text.")
     return named
-
-
-def _in_json(text: str) -> Mapping[str, Any]:
-    try:
-        found: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def system_user() -> str:

@@ -10,6 +10,7 @@ import anyio
 from pydantic_core import from_json
 
 from server.envelope import is_message, is_reply, refusals
+from server.json_object import object_in
 
 ANSWER_SECONDS = 5.0
 """How long answers may still take once a client has said its last line."""
@@ -66,7 +67,7 @@ class Outstanding:
         async with self._writing:
             await self._sink.write(text)
         if self._calls:
-            message = _parsed(text)
+            message = object_in(text)
             if "method" not in message:
                 self._settle(message.get("id"))
 
@@ -100,11 +101,3 @@ def _without_nothing(message: Any) -> Any:
     if isinstance(message, dict) and message.get("params", {}) is None:
         del message["params"]
     return message
-
-
-def _parsed(line: str) -> dict[str, Any]:
-    try:
-        message: Any = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return message if isinstance(message, dict) else {}

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, NamedTuple
 
 from historian.errors import ShiguanError, told
+from server.json_object import object_in
 from server.owner.attach import Attachment
 
 CHUNK = 262_144
@@ -98,7 +99,7 @@ class Pump:
             _quietly(wire.connection.shutdown, socket.SHUT_WR)
 
     def _to_owner(self, line: bytes) -> None:
-        message = _parsed(line)
+        message = object_in(line)
         wire = self._wire
         with wire.sending:
             with wire.changed:
@@ -152,7 +153,7 @@ class Pump:
         return waiting
 
     def _from_owner(self, line: bytes) -> None:
-        message = _parsed(line)
+        message = object_in(line)
         if "method" not in message:
             key, wire = _key(message), self._wire
             with wire.changed:
@@ -211,14 +212,6 @@ def _is_safe(waiting: Waiting, repeatable: frozenset[str]) -> bool:
     if waiting.tool is not None:
         return waiting.tool in repeatable
     return waiting.method in SAFE_METHODS or waiting.method.startswith(SAFE_PREFIXES)
-
-
-def _parsed(line: bytes) -> dict[str, Any]:
-    try:
-        message: Any = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return message if isinstance(message, dict) else {}
 
 
 def _parameter(message: dict[str, Any], name: str) -> Any:
